@@ -284,6 +284,11 @@ impl Role {
             Self::Member => "member",
         }
     }
+
+    /// The inverse of [`Role::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
+    }
 }
 
 impl History {
@@ -293,5 +298,10 @@ impl History {
             Self::All => "all",
             Self::Joined => "joined",
         }
+    }
+
+    /// The inverse of [`History::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::All, Self::Joined].into_iter().find(|history| history.name() == name)
     }
 }
