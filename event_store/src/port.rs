@@ -203,7 +203,7 @@ pub trait EventStore: Send + Sync + 'static {
         appends: Vec<Append>,
         surroundings: &crate::surroundings::Surroundings,
     ) -> Result<Vec<Result<Appended, AppendError>>, StoreError> {
-        crate::handler::checked::append(self.turn(shard).await?, shard, appends, surroundings).await
+        crate::handler::checked::append(self, shard, appends, surroundings).await
     }
 
     /// Changes whenever a shard may have grown, here or on another node. A lost wake-up costs time, never an
