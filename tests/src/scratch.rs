@@ -11,26 +11,25 @@ use std::process::{Child, Command, Stdio};
 /// Short, since the path of a socket holds 107 bytes; and the user who runs Postgres may enter it.
 const BASE: &str = "/tmp";
 
-/// Blocks until the pipe closes, which the kernel does when the test process is gone. SIGQUIT is Postgres'
-/// immediate stop: it still frees shared memory, which SIGKILL would leave behind.
+/// Blocks until the pipe closes, which the kernel does when the test process is gone. Then it stops whatever
+/// works below the directory. SIGQUIT is Postgres' immediate stop: it still frees shared memory, which SIGKILL
+/// would leave behind.
 const WATCHDOG: &str = r#"
 trap '' HUP INT TERM
 cat >/dev/null
-cluster=$1/postgres
 residents() {
     for process in /proc/[0-9]*; do
-        [ "$(readlink "$process/cwd")" = "$cluster" ] && echo "${process#/proc/}"
+        case $(readlink "$process/cwd") in
+            "$1"/*) echo "${process#/proc/}" ;;
+        esac
     done
 }
-read -r postmaster <"$cluster/postmaster.pid"
-case " $(residents | tr '\n' ' ') " in
-    *" ${postmaster:-none} "*) kill -QUIT "$postmaster" ;;
-esac
+for resident in $(residents "$1"); do kill -QUIT "$resident"; done
 for round in $(seq 50); do
-    [ -z "$(residents)" ] && break
+    [ -z "$(residents "$1")" ] && break
     sleep 0.1
 done
-for resident in $(residents); do kill -KILL "$resident"; done
+for resident in $(residents "$1"); do kill -KILL "$resident"; done
 # A killed initdb may still be writing.
 for round in $(seq 50); do
     rm -rf -- "$1"
@@ -40,7 +39,7 @@ done
 "#;
 
 /// An empty directory below /tmp, removed when this is dropped or the process is gone. A Postgres whose
-/// cluster is `postgres` in it is stopped first.
+/// cluster is in it is stopped first.
 #[derive(Debug)]
 pub struct ScratchDir {
     path: PathBuf,
