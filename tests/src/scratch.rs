@@ -18,11 +18,7 @@ const WATCHDOG: &str = r#"
 trap '' HUP INT TERM
 cat >/dev/null
 residents() {
-    for process in /proc/[0-9]*; do
-        case $(readlink "$process/cwd") in
-            "$1"/*) echo "${process#/proc/}" ;;
-        esac
-    done
+    find /proc -mindepth 2 -maxdepth 2 -name cwd -lname "$1/*" | cut -d/ -f3
 }
 for resident in $(residents "$1"); do kill -QUIT "$resident"; done
 for round in $(seq 50); do

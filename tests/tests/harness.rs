@@ -104,6 +104,8 @@ fn a_killed_test_process_leaves_no_server_and_no_files() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_test-cluster"))
         .args(["sh", "-c", "echo $QUIPU_TEST_POSTGRES; exec sleep 5"])
         .stdout(Stdio::piped())
+        // The command outlives its parent by seconds, and must not hold our own output open.
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut url = String::new();
