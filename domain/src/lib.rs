@@ -1,1 +1,31 @@
-//! Placeholder
+//! What a chat is: ids, events, commands and the rules between them.
+//!
+//! Knows nothing of async, I/O, clocks, randomness, SQL or how events are stored. Time and ids come in as
+//! arguments, so every rule here can be tested as history, action, outcome.
+
+pub mod bucket;
+pub mod command;
+pub mod content;
+pub mod conv_id;
+pub mod conversation;
+pub mod decide;
+pub mod event;
+pub mod event_id;
+pub mod ids;
+pub mod rejection;
+pub mod snowflake;
+pub mod unread;
+pub mod view;
+
+pub use bucket::{Bits, Bucket};
+pub use command::{Caller, Command, GroupName, Import, Reply, Send, Sent, Source};
+pub use content::{Content, ContentError, Flags, MsgType};
+pub use conv_id::{ConvId, ConvIdError, ConvKind, GroupSlug};
+pub use conversation::{Conversation, Earlier, Group, Key, Member, MessageFact, Need, Person, Recall, Said};
+pub use decide::{Decision, decide, needs};
+pub use event::{Event, History, Role, StreamKind};
+pub use event_id::EventId;
+pub use ids::{ClientMsgId, IdError, Ms, Sender, Seq, Uid};
+pub use rejection::Rejection;
+pub use snowflake::{MsgId, Snowflake};
+pub use view::{Fact, Labels, View, Viewer, view};

@@ -1,1 +1,17 @@
-//! Placeholder
+//! The log: the port that promises what a log of events must promise, its adapters, and the command handler.
+//!
+//! Knows the domain; knows nothing of read models, HTTP or who asks.
+
+pub mod chain;
+pub mod codec;
+pub mod handler;
+pub mod port;
+pub mod recorded;
+pub mod shard;
+pub mod surroundings;
+
+pub use handler::{CommandError, CommandHandler, Request};
+pub use port::{Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, StoreError, Turn};
+pub use recorded::{Body, Header, Origin, Position, Recorded, StreamName, StreamRef};
+pub use shard::Shard;
+pub use surroundings::{Clock, Entropy};

@@ -1,0 +1,307 @@
+//! What may be asked of a conversation, and what is answered.
+
+use uuid::Uuid;
+
+use crate::{
+    content::{Content, Flags},
+    event::{History, Role},
+    event_id::EventId,
+    ids::{ClientMsgId, Ms, Seq, Uid},
+    snowflake::MsgId,
+};
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caller {
+    /// The person.
+    pub uid: Uid,
+    /// Has the role `admin`: may recall anywhere.
+    pub admin: bool,
+}
+
+/// A message to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Send {
+    /// The client's name for it: the same one again is the same message.
+    pub client_msg_id: ClientMsgId,
+    /// The id that it gets if it is new.
+    pub msg_id: MsgId,
+    /// From whom.
+    pub sender: Uid,
+    /// What it says.
+    pub content: Content,
+    /// at_all or nothing.
+    pub flags: Flags,
+    /// Whom it names, ascending, each once.
+    pub mentions: Vec<Uid>,
+    /// Which message it answers.
+    pub reply_to: Option<Seq>,
+    /// Now.
+    pub at: Ms,
+}
+
+/// Where an imported line stands in its source: its conversation, its time, and which of the lines of that time
+/// it is, from 0. The order of these is the order of the source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Source {
+    /// The conversation's name in the source.
+    pub conv: String,
+    /// The line's time there.
+    pub at: Ms,
+    /// Which of that conversation's lines of that time, from 0.
+    pub nth: u64,
+}
+
+/// One line of an import.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Import {
+    /// A message with its original time, named by its line.
+    Message {
+        /// Its id, from the line.
+        id: EventId,
+        /// The id that it gets if it is new.
+        msg_id: MsgId,
+        /// From whom.
+        sender: Uid,
+        /// What it says.
+        content: Content,
+        /// When it was said.
+        at: Ms,
+    },
+    /// Somebody is in the group from here on; the group comes into being with its first one.
+    Join {
+        /// Who.
+        uid: Uid,
+        /// What the group is called if it is new.
+        group_name: GroupName,
+        /// The line.
+        source: Source,
+        /// The message for whose sake its sender joins: where it is there already, nobody does.
+        before: Option<EventId>,
+    },
+    /// Somebody is not in the group any more.
+    Leave {
+        /// Who.
+        uid: Uid,
+        /// The line.
+        source: Source,
+    },
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Say something.
+    Send(Send),
+    /// Take a message back, for all.
+    Recall {
+        /// Which one.
+        seq: Seq,
+        /// By whom.
+        by: Caller,
+        /// Now.
+        at: Ms,
+        /// How long after sending the sender may, in milliseconds; 0 means for ever.
+        window: Ms,
+    },
+    /// Delete messages for oneself.
+    Delete {
+        /// Who.
+        uid: Uid,
+        /// Which ones, ascending, each once.
+        seqs: Vec<Seq>,
+    },
+    /// Undo that.
+    Restore {
+        /// Who.
+        uid: Uid,
+        /// Which ones, ascending, each once.
+        seqs: Vec<Seq>,
+    },
+    /// Have read.
+    Read {
+        /// Who.
+        uid: Uid,
+        /// Up to and with this one.
+        read_seq: Seq,
+        /// Now.
+        at: Ms,
+    },
+    /// See nothing any more up to here.
+    Clear {
+        /// Who.
+        uid: Uid,
+        /// Up to and with this one; none means the head when handled.
+        up_to_seq: Option<Seq>,
+        /// By this a repeat finds its first answer.
+        key: Option<Uuid>,
+    },
+    /// Found a group.
+    CreateGroup {
+        /// Its owner.
+        owner: Uid,
+        /// What it is called.
+        name: GroupName,
+        /// Who else is in it, ascending, each once, without the owner.
+        members: Vec<Uid>,
+        /// What new members see.
+        history: History,
+        /// Members that a group may have.
+        limit: u32,
+    },
+    /// Bring people in.
+    AddMembers {
+        /// By whom.
+        by: Uid,
+        /// Whom, ascending, each once.
+        uids: Vec<Uid>,
+        /// Members that a group may have.
+        limit: u32,
+    },
+    /// Remove somebody, or leave.
+    RemoveMember {
+        /// By whom.
+        by: Uid,
+        /// Whom.
+        uid: Uid,
+    },
+    /// A line of an import.
+    Import(Import),
+}
+
+impl Command {
+    /// Who acts, as it stands in the event's header.
+    pub fn actor(&self) -> Uid {
+        match self {
+            Self::Send(send) => send.sender,
+            Self::Recall { by, .. } => by.uid,
+            Self::Delete { uid, .. } | Self::Restore { uid, .. } => *uid,
+            Self::Read { uid, .. } | Self::Clear { uid, .. } => *uid,
+            Self::CreateGroup { owner, .. } => *owner,
+            Self::AddMembers { by, .. } | Self::RemoveMember { by, .. } => *by,
+            Self::Import(Import::Message { sender, .. }) => *sender,
+            Self::Import(Import::Join { uid, .. } | Import::Leave { uid, .. }) => *uid,
+        }
+    }
+
+    /// Did it happen elsewhere, earlier?
+    pub fn is_import(&self) -> bool {
+        matches!(self, Self::Import(_))
+    }
+}
+
+/// A message's number and id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sent {
+    /// Its number.
+    pub seq: Seq,
+    /// Its id.
+    pub msg_id: MsgId,
+    /// When it was said.
+    pub create_at: Ms,
+    /// Was it there already?
+    pub duplicate: bool,
+}
+
+/// What is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// To Send and to an imported message.
+    Sent(Sent),
+    /// To Recall: the first recall of it.
+    Recalled {
+        /// Which one.
+        seq: Seq,
+        /// By whom.
+        by: Uid,
+        /// When.
+        at: Ms,
+    },
+    /// To Delete: how many of them are deleted now.
+    Deleted(u64),
+    /// To Restore: how many of them are not deleted now.
+    Restored(u64),
+    /// To Read: the position that stands by the reader's own reports.
+    Read(Seq),
+    /// To Clear: the lowest seq that the person sees now.
+    Cleared {
+        /// It may be the head's next.
+        min_seq: Seq,
+    },
+    /// To CreateGroup.
+    Created {
+        /// Is it a repeat?
+        duplicate: bool,
+    },
+    /// To AddMembers: who of them came in just now.
+    Added(Vec<Uid>),
+    /// To RemoveMember.
+    Removed,
+    /// To an import's join or leave: did it change anything?
+    Imported {
+        /// False for a repeated line.
+        changed: bool,
+    },
+}
+
+/// What a group is called: 1 to 128 characters, none of them a control character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupName(String);
+
+/// Why a text is not a group's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a group's name has 1 to 128 characters and no control characters")]
+pub struct GroupNameError;
+
+impl GroupName {
+    /// The longest name, in characters.
+    pub const CHARS_MAX: usize = 128;
+
+    /// Checks length and alphabet.
+    pub fn parse(text: &str) -> Result<Self, GroupNameError> {
+        let good = (1..=Self::CHARS_MAX).contains(&text.chars().count()) && !text.contains(char::is_control);
+        if good { Ok(Self(text.to_owned())) } else { Err(GroupNameError) }
+    }
+
+    /// For imports: control characters go, what is too long is cut.
+    pub fn from_foreign_name(name: &str) -> Self {
+        let plain: String = name.chars().filter(|c| !c.is_control()).take(Self::CHARS_MAX).collect();
+        Self(if plain.is_empty() { "-".into() } else { plain })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Role {
+    /// `owner`, `admin` or `member`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+        }
+    }
+
+    /// The inverse of [`Role::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl History {
+    /// `all` or `joined`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Joined => "joined",
+        }
+    }
+
+    /// The inverse of [`History::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::All, Self::Joined].into_iter().find(|history| history.name() == name)
+    }
+}

@@ -1,0 +1,155 @@
+//! The facts of a conversation. What is not here has not happened.
+
+use crate::{
+    content::{Content, Flags},
+    ids::{ClientMsgId, Ms, Sender, Seq, Uid},
+    snowflake::MsgId,
+};
+
+/// The three streams of a conversation. Their events share a shard and one order of decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamKind {
+    /// `message-<conv_id>`: sends, nothing else, so that its version is the seq.
+    Message,
+    /// `mark-<conv_id>`: every later fact about messages.
+    Mark,
+    /// `group-<conv_id>`: who is in it.
+    Group,
+}
+
+impl StreamKind {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Message, Self::Mark, Self::Group];
+}
+
+/// From which message on a member of a group sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum History {
+    /// Everything.
+    All,
+    /// From the message after joining.
+    Joined,
+}
+
+/// What a member of a group may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Send, leave.
+    Member,
+    /// Also add, remove and recall.
+    Admin,
+    /// Everything.
+    Owner,
+}
+
+/// A fact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The n-th of its stream is message n.
+    MessageSent {
+        /// Its id; never an order.
+        msg_id: MsgId,
+        /// Who said it.
+        sender: Sender,
+        /// What was said.
+        content: Content,
+        /// at_all, where it was set.
+        flags: Flags,
+        /// Whom it names, ascending, each once.
+        mentions: Vec<Uid>,
+        /// Which message it answers.
+        reply_to: Option<Seq>,
+        /// The client's name for it; imported ones have none of their own.
+        client_msg_id: ClientMsgId,
+        /// When it was said: for imports the original time.
+        create_at: Ms,
+    },
+    /// A message was taken back, for all.
+    MessageRecalled {
+        /// Which one.
+        seq: Seq,
+        /// By whom.
+        by: Uid,
+        /// When.
+        at: Ms,
+    },
+    /// Messages were deleted by one person for that person.
+    MessagesDeletedFor {
+        /// The person.
+        uid: Uid,
+        /// Which ones, ascending, none of them deleted before.
+        seqs: Vec<Seq>,
+    },
+    /// The opposite.
+    MessagesRestoredFor {
+        /// The person.
+        uid: Uid,
+        /// Which ones, ascending, all of them deleted before.
+        seqs: Vec<Seq>,
+    },
+    /// A person has read up to here.
+    ReadAdvanced {
+        /// The person.
+        uid: Uid,
+        /// Up to and with this message.
+        read_seq: Seq,
+        /// When.
+        at: Ms,
+    },
+    /// A person has cleared the history up to here.
+    HistoryCleared {
+        /// The person.
+        uid: Uid,
+        /// Up to and with this message; never above the head of that moment.
+        up_to_seq: Seq,
+    },
+    /// A group exists. Its creator is its owner and first member.
+    GroupCreated {
+        /// What it is called.
+        name: String,
+        /// Its owner.
+        owner: Uid,
+        /// What new members see.
+        history: History,
+        /// Where an import took it from.
+        source: Option<crate::Source>,
+    },
+    /// People came in.
+    MembersJoined {
+        /// Who, ascending, none of them a member before; at most [`MEMBERS_PER_EVENT`].
+        uids: Vec<Uid>,
+        /// The head at that moment: they see from the next message on.
+        joined_seq: Seq,
+        /// Who added them (oneself in an import).
+        by: Uid,
+        /// Where an import took it from.
+        source: Option<crate::Source>,
+    },
+    /// Somebody left or was removed.
+    MemberLeft {
+        /// Who.
+        uid: Uid,
+        /// Who removed them, or the same.
+        by: Uid,
+        /// Where an import took it from.
+        source: Option<crate::Source>,
+    },
+}
+
+/// People in one MembersJoined: keeps a body below 20 KiB.
+pub const MEMBERS_PER_EVENT: usize = 1000;
+
+impl Event {
+    /// The stream that this fact belongs to.
+    pub fn stream(&self) -> StreamKind {
+        match self {
+            Self::MessageSent { .. } => StreamKind::Message,
+            Self::MessageRecalled { .. }
+            | Self::MessagesDeletedFor { .. }
+            | Self::MessagesRestoredFor { .. }
+            | Self::ReadAdvanced { .. }
+            | Self::HistoryCleared { .. } => StreamKind::Mark,
+            Self::GroupCreated { .. } | Self::MembersJoined { .. } | Self::MemberLeft { .. } => StreamKind::Group,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Between facts and bytes. Bodies are compact JSON: an auditor can read them, and the bytes stay as they are.
+//!
+//! A type's number and every schema version that was ever written stay readable for ever: `upcast` lifts an
+//! older body to the newest form, and golden files hold one of each.
+
+mod body;
+
+use domain::{Event, MsgId, Seq};
+use uuid::Uuid;
+
+use crate::recorded::{Body, Recorded};
+
+/// An event's bytes, and what of it goes into the header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Encoded {
+    /// See [`EventType`].
+    pub event_type: i16,
+    /// The form of the body.
+    pub schema_version: i16,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Of a message.
+    pub message: Option<MessageHeader>,
+}
+
+/// What the header says of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageHeader {
+    /// Its id.
+    pub msg_id: MsgId,
+    /// Its type.
+    pub msg_type: u8,
+    /// Its flags.
+    pub flags: u16,
+    /// When it was said.
+    pub create_at: i64,
+    /// The client's name for it.
+    pub client_msg_id: Uuid,
+}
+
+/// The numbers of the event types, as they stand in the log. Never to be used again for something else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i16)]
+pub enum EventType {
+    /// MessageSent
+    MessageSent = 1,
+    /// MessageRecalled
+    MessageRecalled = 2,
+    /// MessagesDeletedFor
+    MessagesDeletedFor = 3,
+    /// MessagesRestoredFor
+    MessagesRestoredFor = 4,
+    /// ReadAdvanced
+    ReadAdvanced = 5,
+    /// HistoryCleared
+    HistoryCleared = 6,
+    /// GroupCreated
+    GroupCreated = 20,
+    /// MembersJoined
+    MembersJoined = 21,
+    /// MemberLeft
+    MemberLeft = 22,
+}
+
+impl EventType {
+    const ALL: [Self; 9] = [
+        Self::MessageSent,
+        Self::MessageRecalled,
+        Self::MessagesDeletedFor,
+        Self::MessagesRestoredFor,
+        Self::ReadAdvanced,
+        Self::HistoryCleared,
+        Self::GroupCreated,
+        Self::MembersJoined,
+        Self::MemberLeft,
+    ];
+
+    /// The type with this number, if this binary knows it.
+    pub fn new(number: i16) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| *known as i16 == number)
+    }
+
+    /// The form in which new bodies are written.
+    pub const fn schema_version(self) -> i16 {
+        match self {
+            Self::MessageSent
+            | Self::MessageRecalled
+            | Self::MessagesDeletedFor
+            | Self::MessagesRestoredFor
+            | Self::ReadAdvanced
+            | Self::HistoryCleared
+            | Self::GroupCreated
+            | Self::MembersJoined
+            | Self::MemberLeft => 1,
+        }
+    }
+
+    fn of(event: &Event) -> Self {
+        match event {
+            Event::MessageSent { .. } => Self::MessageSent,
+            Event::MessageRecalled { .. } => Self::MessageRecalled,
+            Event::MessagesDeletedFor { .. } => Self::MessagesDeletedFor,
+            Event::MessagesRestoredFor { .. } => Self::MessagesRestoredFor,
+            Event::ReadAdvanced { .. } => Self::ReadAdvanced,
+            Event::HistoryCleared { .. } => Self::HistoryCleared,
+            Event::GroupCreated { .. } => Self::GroupCreated,
+            Event::MembersJoined { .. } => Self::MembersJoined,
+            Event::MemberLeft { .. } => Self::MemberLeft,
+        }
+    }
+}
+
+/// Why an event's bytes say nothing to this binary.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// Written by a newer quipu.
+    #[error("event type {0} is not known")]
+    UnknownType(i16),
+    /// Written by a newer quipu.
+    #[error("schema version {version} of event type {event_type} is not known")]
+    UnknownVersion {
+        /// The type.
+        event_type: i16,
+        /// The form.
+        version: i16,
+    },
+    /// The law has taken it.
+    #[error("the body is erased")]
+    Erased,
+    /// Damaged.
+    #[error("the body does not fit its type")]
+    Body(#[from] serde_json::Error),
+    /// Damaged.
+    #[error("the event has an invalid {0}")]
+    Field(&'static str),
+}
+
+/// A fact's bytes in the newest form.
+pub fn encode(event: &Event) -> Encoded {
+    let event_type = EventType::of(event);
+    let message = match event {
+        Event::MessageSent { msg_id, content, flags, create_at, client_msg_id, .. } => Some(MessageHeader {
+            msg_id: *msg_id,
+            msg_type: content.msg_type().get(),
+            flags: flags.get(),
+            create_at: *create_at,
+            client_msg_id: client_msg_id.get(),
+        }),
+        _ => None,
+    };
+    let (event_type, schema_version) = (event_type as i16, event_type.schema_version());
+    Encoded { event_type, schema_version, body: body::write(event), message }
+}
+
+/// The fact that an event states, whichever form it was written in.
+pub fn decode(recorded: &Recorded) -> Result<Event, DecodeError> {
+    let header = &recorded.header;
+    let event_type = EventType::new(header.event_type).ok_or(DecodeError::UnknownType(header.event_type))?;
+    let Body::Present { bytes, .. } = &recorded.body else {
+        return Err(DecodeError::Erased);
+    };
+    let bytes = upcast(event_type, header.schema_version, bytes)?;
+    body::read(event_type, header, bytes)
+}
+
+/// Lifts a body of an older form to the newest one. The first change of a form adds its step here and keeps a
+/// golden file of the old one.
+fn upcast(event_type: EventType, version: i16, body: &[u8]) -> Result<&[u8], DecodeError> {
+    if version == event_type.schema_version() {
+        Ok(body)
+    } else {
+        Err(DecodeError::UnknownVersion { event_type: event_type as i16, version })
+    }
+}
+
+/// A message's sender and time from its header, without its body.
+pub fn message_fact(recorded: &Recorded) -> Option<(Seq, u64, i64)> {
+    let header = &recorded.header;
+    Some((Seq::new(header.version), header.actor, header.create_at?))
+}
+
+#[cfg(test)]
+mod tests;
