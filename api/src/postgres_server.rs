@@ -77,20 +77,10 @@ impl PostgresServer {
         }
         let config = postmaster::config(&layout, DATABASE);
         let url = url_of(&config);
-        let parts = Arc::new(Parts {
-            layout,
-            programs,
-            settings,
-        });
+        let parts = Arc::new(Parts { layout, programs, settings });
         parts.ensure_running(&turn).await?;
         ensure_database(&parts.layout).await?;
-        Ok(PostgresServer {
-            parts,
-            config,
-            url,
-            supervisor: None,
-            users: Some(users),
-        })
+        Ok(PostgresServer { parts, config, url, supervisor: None, users: Some(users) })
     }
 
     /// Has a background task start the server again whenever it dies, with growing pauses and without end.
@@ -210,20 +200,12 @@ async fn supervise(parts: Arc<Parts>) {
 }
 
 async fn ensure_database(layout: &Layout) -> Result<(), PostgresServerError> {
-    let failed = |source| PostgresServerError::Database {
-        doing: "make our database",
-        source,
-    };
-    let (client, connection) = postmaster::config(layout, "postgres")
-        .connect(NoTls)
-        .await
-        .map_err(failed)?;
+    let failed = |source| PostgresServerError::Database { doing: "make our database", source };
+    let (client, connection) = postmaster::config(layout, "postgres").connect(NoTls).await.map_err(failed)?;
     let work = async {
         let exists = "select from pg_database where datname = $1";
         if client.query_opt(exists, &[&DATABASE]).await?.is_none() {
-            client
-                .batch_execute(&format!("create database {DATABASE}"))
-                .await?;
+            client.batch_execute(&format!("create database {DATABASE}")).await?;
         }
         Ok(())
     };

@@ -4,8 +4,8 @@
 //! that waits in a shard goes into one group commit.
 
 pub(crate) mod checked;
-pub(crate) mod pieces;
 mod known;
+pub(crate) mod pieces;
 mod plan;
 mod queue;
 mod worker;
@@ -90,7 +90,8 @@ impl CommandHandler {
     /// Takes no more commands and waits until all that were taken are answered.
     pub async fn drain(&self) {
         self.shards.queues.iter().for_each(|queue| queue.close());
-        let workers = std::mem::take(&mut *self.shards.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        let workers =
+            std::mem::take(&mut *self.shards.workers.lock().unwrap_or_else(PoisonError::into_inner));
         for worker in workers {
             // A worker that has panicked has said so.
             let _ = worker.await;
@@ -142,7 +143,9 @@ async fn supervise(shard: Shard, store: Arc<dyn EventStore>, surroundings: Surro
         let run = worker::run(shard, Arc::clone(&store), surroundings.clone(), Arc::clone(&queue));
         match tokio::spawn(run).await {
             Ok(()) => return,
-            Err(error) => tracing::error!(shard = shard.get(), %error, "a shard's worker died; starting it again"),
+            Err(error) => {
+                tracing::error!(shard = shard.get(), %error, "a shard's worker died; starting it again")
+            }
         }
     }
 }

@@ -137,14 +137,24 @@ impl EventStore for MemoryEventStore {
         &self.info
     }
 
-    async fn read_stream(&self, stream: &StreamName, from: u64, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+    async fn read_stream(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
         let log = self.of_conversation(&stream.conv).log();
         let indices = log.streams.get(stream).map_or(&[][..], Vec::as_slice);
         let skip = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
         Ok(indices.iter().skip(skip).take(limit as usize).map(|index| log.events[*index].clone()).collect())
     }
 
-    async fn read_shard(&self, shard: Shard, after: Position, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+    async fn read_shard(
+        &self,
+        shard: Shard,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
         let log = self.shard(shard).log();
         let skip = usize::try_from(after.get()).unwrap_or(usize::MAX);
         Ok(log.events.iter().skip(skip).take(limit as usize).cloned().collect())

@@ -172,10 +172,20 @@ pub trait EventStore: Send + Sync + 'static {
     fn info(&self) -> &LogInfo;
 
     /// At most `limit` events of a stream, from a version on, ascending.
-    async fn read_stream(&self, stream: &StreamName, from: u64, limit: u32) -> Result<Vec<Recorded>, StoreError>;
+    async fn read_stream(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError>;
 
     /// At most `limit` events of a shard after a position, ascending and complete.
-    async fn read_shard(&self, shard: Shard, after: Position, limit: u32) -> Result<Vec<Recorded>, StoreError>;
+    async fn read_shard(
+        &self,
+        shard: Shard,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError>;
 
     /// Where every shard stands, by shard number.
     async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError>;

@@ -46,32 +46,19 @@ impl Cluster {
 
     /// A durable cluster of one's own, for tests that kill the server.
     pub fn private() -> Cluster {
-        Cluster::start(Settings {
-            shared_buffers_mib: 64,
-            ..Settings::default()
-        })
+        Cluster::start(Settings { shared_buffers_mib: 64, ..Settings::default() })
     }
 
     fn start(settings: Settings) -> Cluster {
         let scratch = ScratchDir::new();
         let server = block_on(PostgresServer::start(scratch.path(), settings))
             .unwrap_or_else(|error| panic!("start a Postgres for tests: {error}: {error:?}"));
-        Cluster {
-            admin: server.config().clone(),
-            server: Some(server),
-            _scratch: Some(scratch),
-        }
+        Cluster { admin: server.config().clone(), server: Some(server), _scratch: Some(scratch) }
     }
 
     fn running(url: &str) -> Cluster {
-        let admin = url
-            .parse()
-            .unwrap_or_else(|error| panic!("read {CLUSTER_VARIABLE}: {error}"));
-        Cluster {
-            admin,
-            server: None,
-            _scratch: None,
-        }
+        let admin = url.parse().unwrap_or_else(|error| panic!("read {CLUSTER_VARIABLE}: {error}"));
+        Cluster { admin, server: None, _scratch: None }
     }
 
     /// The URL of its administrative database, fit for QUIPU_TEST_POSTGRES.
@@ -93,8 +80,7 @@ impl Cluster {
     /// and what it left connected is cut off. Put into the name what its content depends on.
     pub async fn template(&self, name: &str, prepare: impl AsyncFnOnce(Config)) {
         let made = tokio::time::timeout(TEMPLATE_WAIT, self.make_template(name, prepare)).await;
-        made.expect("wait for a template database")
-            .expect("make a template database");
+        made.expect("wait for a template database").expect("make a template database");
     }
 
     async fn make_template(
@@ -104,45 +90,31 @@ impl Cluster {
     ) -> Result<(), tokio_postgres::Error> {
         let client = connect(&self.admin).await?;
         // Held until this connection closes.
-        client
-            .execute("select pg_advisory_lock(hashtext($1))", &[&name])
-            .await?;
+        client.execute("select pg_advisory_lock(hashtext($1))", &[&name]).await?;
         let made = "select from pg_database where datname = $1 and datistemplate";
         if client.query_opt(made, &[&name]).await?.is_some() {
             return Ok(());
         }
         // One that is no template yet was left half made.
         let database = quoted(name);
-        client
-            .batch_execute(&format!("drop database if exists {database} with (force)"))
-            .await?;
-        client
-            .batch_execute(&format!("create database {database} template template0"))
-            .await?;
+        client.batch_execute(&format!("drop database if exists {database} with (force)")).await?;
+        client.batch_execute(&format!("create database {database} template template0")).await?;
         let mut config = self.admin.clone();
         config.dbname(name);
         prepare(config).await;
-        client
-            .batch_execute(&format!("alter database {database} allow_connections false"))
-            .await?;
+        client.batch_execute(&format!("alter database {database} allow_connections false")).await?;
         client
             .execute(
                 "select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1",
                 &[&name],
             )
             .await?;
-        client
-            .batch_execute(&format!("alter database {database} is_template true"))
-            .await
+        client.batch_execute(&format!("alter database {database} is_template true")).await
     }
 
     /// Kills the server's main process with -9; its children end themselves when they notice.
     pub fn kill(&self) {
-        let pid = self
-            .own()
-            .pid()
-            .and_then(Pid::from_raw)
-            .expect("a running server to kill");
+        let pid = self.own().pid().and_then(Pid::from_raw).expect("a running server to kill");
         kill_process(pid, Signal::KILL).expect("kill -9 the server");
     }
 
@@ -152,8 +124,6 @@ impl Cluster {
     }
 
     fn own(&self) -> &PostgresServer {
-        self.server
-            .as_ref()
-            .expect("a cluster of our own, not the one that QUIPU_TEST_POSTGRES names")
+        self.server.as_ref().expect("a cluster of our own, not the one that QUIPU_TEST_POSTGRES names")
     }
 }

@@ -20,19 +20,11 @@ impl TestDatabase {
         let statement = format!("create database {} template {}", quoted(&name), quoted(template));
         block_on(async {
             let client = connect(admin).await.expect("connect to the test cluster");
-            client
-                .batch_execute(&statement)
-                .await
-                .unwrap_or_else(|error| panic!("{statement}: {error:?}"));
+            client.batch_execute(&statement).await.unwrap_or_else(|error| panic!("{statement}: {error:?}"));
         });
         let mut config = admin.clone();
         config.dbname(&name);
-        TestDatabase {
-            url: quipu::postgres_server::url_of(&config),
-            config,
-            name,
-            admin: admin.clone(),
-        }
+        TestDatabase { url: quipu::postgres_server::url_of(&config), config, name, admin: admin.clone() }
     }
 
     /// Its name, for SQL that wants one.

@@ -17,33 +17,13 @@ const WATCHDOG_LOOK_EVERY: Duration = Duration::from_millis(50);
 async fn each_database_is_fresh_and_dropped_at_the_end() {
     let one = cluster().database();
     let other = cluster().database();
-    one.connect()
-        .await
-        .batch_execute("create table mine (id int)")
-        .await
-        .unwrap();
+    one.connect().await.batch_execute("create table mine (id int)").await.unwrap();
     let tables = "select from pg_tables where tablename = 'mine'";
-    assert!(
-        other
-            .connect()
-            .await
-            .query_opt(tables, &[])
-            .await
-            .unwrap()
-            .is_none()
-    );
+    assert!(other.connect().await.query_opt(tables, &[]).await.unwrap().is_none());
     let name = one.name().to_owned();
     drop(one);
     let left = "select from pg_database where datname = $1";
-    assert!(
-        other
-            .connect()
-            .await
-            .query_opt(left, &[&name])
-            .await
-            .unwrap()
-            .is_none()
-    );
+    assert!(other.connect().await.query_opt(left, &[&name]).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -60,42 +40,22 @@ async fn a_template_is_made_once_and_copied_often() {
             })
             .await;
         let copy = cluster().database_from(&name);
-        copy.connect()
-            .await
-            .batch_execute("insert into kept values (1)")
-            .await
-            .unwrap();
+        copy.connect().await.batch_execute("insert into kept values (1)").await.unwrap();
     }
     let admin = cluster().database();
     let drop_it = format!("alter database {name} is_template false; ");
     admin.connect().await.batch_execute(&drop_it).await.unwrap();
-    admin
-        .connect()
-        .await
-        .batch_execute(&format!("drop database {name}"))
-        .await
-        .unwrap();
+    admin.connect().await.batch_execute(&format!("drop database {name}")).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_private_cluster_can_be_killed_and_keeps_what_it_acknowledged() {
     let cluster = Cluster::private();
     let database = cluster.database();
-    database
-        .connect()
-        .await
-        .batch_execute("create table kept as select 7 as id")
-        .await
-        .unwrap();
+    database.connect().await.batch_execute("create table kept as select 7 as id").await.unwrap();
     cluster.kill();
     cluster.restart();
-    let id: i32 = database
-        .connect()
-        .await
-        .query_one("select id from kept", &[])
-        .await
-        .unwrap()
-        .get(0);
+    let id: i32 = database.connect().await.query_one("select id from kept", &[]).await.unwrap().get(0);
     assert_eq!(id, 7);
 }
 
@@ -109,13 +69,9 @@ fn a_killed_test_process_leaves_no_server_and_no_files() {
         .spawn()
         .unwrap();
     let mut url = String::new();
-    BufReader::new(process.stdout.take().unwrap())
-        .read_line(&mut url)
-        .unwrap();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
     let config: tokio_postgres::Config = url.trim().parse().unwrap();
-    let [Host::Unix(socket_dir)] = config.get_hosts() else {
-        panic!("no socket in {url}")
-    };
+    let [Host::Unix(socket_dir)] = config.get_hosts() else { panic!("no socket in {url}") };
     let dir = socket_dir.parent().unwrap();
     let pid_file = std::fs::read_to_string(dir.join("postgres/postmaster.pid")).unwrap();
     let server = format!("/proc/{}/cwd", pid_file.lines().next().unwrap());
@@ -134,9 +90,7 @@ fn a_killed_test_process_leaves_no_server_and_no_files() {
 
 #[test]
 fn a_command_passes_its_exit_code_on() {
-    let ended = Command::new(env!("CARGO_BIN_EXE_test-cluster"))
-        .args(["sh", "-c", "exit 7"])
-        .status()
-        .unwrap();
+    let ended =
+        Command::new(env!("CARGO_BIN_EXE_test-cluster")).args(["sh", "-c", "exit 7"]).status().unwrap();
     assert_eq!(ended.code(), Some(7));
 }

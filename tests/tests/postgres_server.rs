@@ -21,10 +21,7 @@ async fn start(dir: &Path) -> PostgresServer {
 async fn answers(config: &Config) -> Result<String, tokio_postgres::Error> {
     let (client, connection) = config.connect(NoTls).await?;
     tokio::spawn(connection);
-    Ok(client
-        .query_one("select current_database()::text", &[])
-        .await?
-        .get(0))
+    Ok(client.query_one("select current_database()::text", &[]).await?.get(0))
 }
 
 async fn until(what: &str, holds: impl AsyncFn() -> bool) {
@@ -33,9 +30,7 @@ async fn until(what: &str, holds: impl AsyncFn() -> bool) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, holding)
-        .await
-        .unwrap_or_else(|_| panic!("waited in vain: {what}"));
+    tokio::time::timeout(PATIENCE, holding).await.unwrap_or_else(|_| panic!("waited in vain: {what}"));
 }
 
 fn kill(pid: i32) {
@@ -57,13 +52,8 @@ impl Holder {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        Holder {
-            process,
-            server: line.trim().parse().unwrap(),
-        }
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Holder { process, server: line.trim().parse().unwrap() }
     }
 
     /// Ends as at Ctrl-C.
@@ -103,13 +93,7 @@ async fn what_was_stored_is_there_at_the_next_start() {
     let server = start(scratch.path()).await;
     let (client, connection) = server.config().connect(NoTls).await.unwrap();
     tokio::spawn(connection);
-    assert!(
-        client
-            .query_opt("select from pg_tables where tablename = 'kept'", &[])
-            .await
-            .unwrap()
-            .is_some()
-    );
+    assert!(client.query_opt("select from pg_tables where tablename = 'kept'", &[]).await.unwrap().is_some());
     server.stop().await.unwrap();
 }
 
@@ -177,11 +161,7 @@ async fn a_pid_file_that_names_a_stranger_does_not_stop_the_start() {
     kill(server);
     let file = scratch.path().join("postgres/postmaster.pid");
     let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::write(
-        &file,
-        text.replacen(&server.to_string(), &std::process::id().to_string(), 1),
-    )
-    .unwrap();
+    std::fs::write(&file, text.replacen(&server.to_string(), &std::process::id().to_string(), 1)).unwrap();
     let server = start(scratch.path()).await;
     assert_eq!(answers(server.config()).await.unwrap(), "quipu");
     server.stop().await.unwrap();
@@ -198,14 +178,9 @@ async fn an_initdb_that_was_killed_is_done_again() {
         .unwrap();
     let unfinished = || {
         let entries = std::fs::read_dir(scratch.path()).unwrap().flatten();
-        entries
-            .map(|it| it.path())
-            .find(|it| it.to_string_lossy().contains("unfinished"))
+        entries.map(|it| it.path()).find(|it| it.to_string_lossy().contains("unfinished"))
     };
-    until("initdb is half through", async || {
-        unfinished().is_some_and(|it| it.join("base").exists())
-    })
-    .await;
+    until("initdb is half through", async || unfinished().is_some_and(|it| it.join("base").exists())).await;
     process.kill().unwrap();
     process.wait().unwrap();
     assert!(!scratch.path().join("postgres").exists());
@@ -220,10 +195,7 @@ async fn many_may_start_at_once() {
     let path = scratch.path();
     let holders: Vec<Holder> = std::thread::scope(|scope| {
         let starting: Vec<_> = (0..4).map(|_| scope.spawn(|| Holder::start(path))).collect();
-        starting
-            .into_iter()
-            .map(|thread| thread.join().unwrap())
-            .collect()
+        starting.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(holders.iter().all(|holder| holder.server == holders[0].server));
     holders.into_iter().for_each(Holder::leave);
@@ -249,17 +221,10 @@ async fn the_socket_is_ours_alone_and_there_is_no_tcp() {
     use std::os::unix::fs::MetadataExt;
     let scratch = ScratchDir::new();
     let server = start(scratch.path()).await;
-    assert_eq!(
-        std::fs::metadata(server.socket_dir()).unwrap().mode() & 0o777,
-        0o700
-    );
+    assert_eq!(std::fs::metadata(server.socket_dir()).unwrap().mode() & 0o777, 0o700);
     let (client, connection) = server.config().connect(NoTls).await.unwrap();
     tokio::spawn(connection);
-    let shown: String = client
-        .query_one("show listen_addresses", &[])
-        .await
-        .unwrap()
-        .get(0);
+    let shown: String = client.query_one("show listen_addresses", &[]).await.unwrap().get(0);
     assert_eq!(shown, "");
     drop(client);
     server.stop().await.unwrap();

@@ -15,15 +15,8 @@ const CRATES: [(&str, &str); 5] = [
 ];
 
 /// The domain has no async, I/O or randomness, so it has nothing that brings them.
-const NOT_IN_DOMAIN: [&str; 7] = [
-    "tokio",
-    "async-trait",
-    "tokio-postgres",
-    "deadpool-postgres",
-    "futures-util",
-    "getrandom",
-    "reqwest",
-];
+const NOT_IN_DOMAIN: [&str; 7] =
+    ["tokio", "async-trait", "tokio-postgres", "deadpool-postgres", "futures-util", "getrandom", "reqwest"];
 
 /// Past this a file says in its header why it is long.
 const LINES_MAX: usize = 400;
@@ -57,10 +50,7 @@ const WORKPLACE: &str = concat!("/wo", "rk/");
 #[test]
 fn the_tree_is_tidy() {
     let files = Tree::read();
-    let included = files
-        .iter("rs")
-        .flat_map(|(path, text)| included(path, text))
-        .collect();
+    let included = files.iter("rs").flat_map(|(path, text)| included(path, text)).collect();
     let mut complaints = Vec::new();
     for (path, text) in &files.0 {
         let rules = [
@@ -72,12 +62,7 @@ fn the_tree_is_tidy() {
             marker(path, text),
             outside_name(path, text),
         ];
-        complaints.extend(
-            rules
-                .into_iter()
-                .flatten()
-                .map(|it| format!("{}: {it}", path.display())),
-        );
+        complaints.extend(rules.into_iter().flatten().map(|it| format!("{}: {it}", path.display())));
     }
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
@@ -85,17 +70,9 @@ fn the_tree_is_tidy() {
 #[test]
 fn the_tree_was_really_read() {
     let files = Tree::read();
-    let manifests = files
-        .0
-        .iter()
-        .filter(|(path, _)| path.ends_with("Cargo.toml"))
-        .count();
+    let manifests = files.0.iter().filter(|(path, _)| path.ends_with("Cargo.toml")).count();
     assert_eq!(manifests, CRATES.len() + 1);
-    assert!(
-        files
-            .iter("rs")
-            .any(|(path, _)| path == Path::new("tests/tests/tidy.rs"))
-    );
+    assert!(files.iter("rs").any(|(path, _)| path == Path::new("tests/tests/tidy.rs")));
 }
 
 /// Paths from the root of the workspace, and texts. Files that are not text are left out.
@@ -139,23 +116,14 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 /// domain ← event_store ← projections ← api ← tests, in every kind of dependency.
 fn crate_direction(path: &Path, text: &str) -> Option<String> {
     let folder = path.parent()?.to_str()?;
-    let place = CRATES
-        .iter()
-        .position(|(it, _)| path.ends_with("Cargo.toml") && *it == folder)?;
+    let place = CRATES.iter().position(|(it, _)| path.ends_with("Cargo.toml") && *it == folder)?;
     let dependencies = dependencies(text);
-    let forward = CRATES[place..]
-        .iter()
-        .map(|(_, name)| *name)
-        .find(|name| dependencies.contains(name));
+    let forward = CRATES[place..].iter().map(|(_, name)| *name).find(|name| dependencies.contains(name));
     if let Some(name) = forward {
         return Some(format!("{folder} must not know {name}"));
     }
-    let banned = NOT_IN_DOMAIN
-        .iter()
-        .find(|name| place == 0 && dependencies.contains(*name))?;
-    Some(format!(
-        "the domain has no async, I/O or randomness, so no {banned}"
-    ))
+    let banned = NOT_IN_DOMAIN.iter().find(|name| place == 0 && dependencies.contains(*name))?;
+    Some(format!("the domain has no async, I/O or randomness, so no {banned}"))
 }
 
 /// The names in every table of dependencies of a manifest.
@@ -188,15 +156,10 @@ fn sql_promise(path: &Path, text: &str) -> Option<String> {
     }
     let name = path.file_name()?.to_str()?;
     let stem = name.strip_suffix(".sql")?;
-    if !stem
-        .chars()
-        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
-    {
+    if !stem.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_') {
         return Some("the name is not snake_case".into());
     }
-    let promise = text
-        .strip_prefix(&format!("-- {name}: "))
-        .and_then(|rest| rest.lines().next());
+    let promise = text.strip_prefix(&format!("-- {name}: ")).and_then(|rest| rest.lines().next());
     match promise {
         Some(promise) if !promise.trim().is_empty() => None,
         _ => Some(format!("the first line is not `-- {name}: <what it promises>`")),
@@ -239,9 +202,7 @@ fn length(path: &Path, text: &str) -> Option<String> {
 }
 
 fn header(path: &Path, text: &str) -> Option<String> {
-    let opens = text
-        .strip_prefix("//! ")
-        .is_some_and(|rest| !rest.starts_with(char::is_whitespace));
+    let opens = text.strip_prefix("//! ").is_some_and(|rest| !rest.starts_with(char::is_whitespace));
     (has_extension(path, "rs") && !opens).then(|| "does not open with its job, `//! …`".into())
 }
 
@@ -279,30 +240,12 @@ fn outside_name(path: &Path, text: &str) -> Option<String> {
 fn a_dependency_that_points_forward_is_found() {
     let rule = |folder: &str, text: &str| crate_direction(&Path::new(folder).join("Cargo.toml"), text);
     assert!(rule("event_store", "[dependencies]\nprojections.workspace = true").is_some());
-    assert!(
-        rule(
-            "event_store",
-            "[dev-dependencies]\ntests = { path = \"../tests\" }"
-        )
-        .is_some()
-    );
+    assert!(rule("event_store", "[dev-dependencies]\ntests = { path = \"../tests\" }").is_some());
     assert!(rule("projections", "[dependencies.quipu]\npath = \"../api\"").is_some());
     assert!(rule("domain", "[target.'cfg(unix)'.dependencies]\ntokio = \"1\"").is_some());
     assert!(rule("domain", "[build-dependencies]\n\"async-trait\" = \"1\"").is_some());
-    assert!(
-        rule(
-            "api",
-            "[package]\nname = \"quipu\"\n[dependencies]\ndomain.workspace = true"
-        )
-        .is_none()
-    );
-    assert!(
-        rule(
-            "tests",
-            "[dependencies]\nquipu.workspace = true\ntokio.workspace = true"
-        )
-        .is_none()
-    );
+    assert!(rule("api", "[package]\nname = \"quipu\"\n[dependencies]\ndomain.workspace = true").is_none());
+    assert!(rule("tests", "[dependencies]\nquipu.workspace = true\ntokio.workspace = true").is_none());
 }
 
 #[test]
@@ -319,9 +262,8 @@ fn a_query_without_name_or_promise_is_found() {
 #[test]
 fn a_query_that_nobody_includes_is_found() {
     let source = "a(include_str!(\"history/page.sql\")); b(include_str!(\n  \"../other.sql\"))";
-    let included: BTreeSet<_> = included(Path::new("projections/src/history.rs"), source)
-        .into_iter()
-        .collect();
+    let included: BTreeSet<_> =
+        included(Path::new("projections/src/history.rs"), source).into_iter().collect();
     assert!(sql_included(Path::new("projections/src/history/page.sql"), &included).is_none());
     assert!(sql_included(Path::new("projections/other.sql"), &included).is_none());
     assert!(sql_included(Path::new("projections/src/page.sql"), &included).is_some());
@@ -331,20 +273,8 @@ fn a_query_that_nobody_includes_is_found() {
 fn a_long_file_without_a_reason_is_found() {
     let body = "line\n".repeat(LINES_MAX);
     assert!(length(Path::new("a/src/b.rs"), &format!("//! Does things.\n{body}")).is_some());
-    assert!(
-        length(
-            Path::new("a/src/b.rs"),
-            &format!("//! Does things.\n\n//! Long\n{body}")
-        )
-        .is_some()
-    );
-    assert!(
-        length(
-            Path::new("a/src/b.rs"),
-            &format!("//! Long because of this.\n{body}")
-        )
-        .is_none()
-    );
+    assert!(length(Path::new("a/src/b.rs"), &format!("//! Does things.\n\n//! Long\n{body}")).is_some());
+    assert!(length(Path::new("a/src/b.rs"), &format!("//! Long because of this.\n{body}")).is_none());
     assert!(length(Path::new("a/src/b.rs"), &body).is_none());
 }
 
@@ -359,14 +289,8 @@ fn a_file_that_does_not_say_its_job_is_found() {
 #[test]
 fn markers_are_found_but_not_inside_words() {
     for found in MARKERS {
-        assert!(
-            marker(Path::new("a.md"), &format!("x {found} y")).is_some(),
-            "{found}"
-        );
-        assert!(
-            marker(Path::new("a.md"), &format!("x_{found}")).is_none(),
-            "{found}"
-        );
+        assert!(marker(Path::new("a.md"), &format!("x {found} y")).is_some(), "{found}");
+        assert!(marker(Path::new("a.md"), &format!("x_{found}")).is_none(), "{found}");
     }
     assert!(marker(Path::new("a.rs"), &format!("{}(x)", MARKERS[2])).is_some());
 }

@@ -23,31 +23,19 @@ impl Account {
     pub(super) fn choose(cluster: &Path) -> Result<Account, PostgresServerError> {
         let (uid, gid) = (geteuid().as_raw(), getegid().as_raw());
         if uid != 0 {
-            return Ok(Account {
-                uid,
-                gid,
-                steps_down: false,
-            });
+            return Ok(Account { uid, gid, steps_down: false });
         }
         if let Ok(owner) = fs::metadata(cluster)
             && owner.uid() != 0
         {
-            return Ok(Account {
-                uid: owner.uid(),
-                gid: owner.gid(),
-                steps_down: true,
-            });
+            return Ok(Account { uid: owner.uid(), gid: owner.gid(), steps_down: true });
         }
         let passwd = fs::read_to_string("/etc/passwd").doing(|| "read /etc/passwd".into())?;
         let (uid, gid) = ["postgres", "nobody"]
             .into_iter()
             .find_map(|name| find_in_passwd(&passwd, name))
             .ok_or(PostgresServerError::NoAccount)?;
-        Ok(Account {
-            uid,
-            gid,
-            steps_down: true,
-        })
+        Ok(Account { uid, gid, steps_down: true })
     }
 
     /// Has `command` run as this account, with no other groups and from a directory that everybody may enter.

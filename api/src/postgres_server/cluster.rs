@@ -30,10 +30,7 @@ pub(super) async fn ensure_made(layout: &Layout, programs: &Programs) -> Result<
     }
     let draft = unfinished(&layout.cluster, std::process::id());
     tracing::info!(cluster = %layout.cluster.display(), "making a PostgreSQL cluster");
-    fs::DirBuilder::new()
-        .mode(0o700)
-        .create(&draft)
-        .doing(|| format!("make {}", draft.display()))?;
+    fs::DirBuilder::new().mode(0o700).create(&draft).doing(|| format!("make {}", draft.display()))?;
     layout.account.own(&draft)?;
     initdb(layout, programs, &draft).await?;
     let conf = draft.join("postgresql.conf");
@@ -41,8 +38,7 @@ pub(super) async fn ensure_made(layout: &Layout, programs: &Programs) -> Result<
         .append(true)
         .open(&conf)
         .and_then(|mut file| {
-            file.write_all(b"\ninclude_if_exists = 'quipu.conf'\n")
-                .and_then(|()| file.sync_all())
+            file.write_all(b"\ninclude_if_exists = 'quipu.conf'\n").and_then(|()| file.sync_all())
         })
         .doing(|| format!("write {}", conf.display()))?;
     let parent = layout.cluster.parent().unwrap_or(Path::new("/"));
@@ -57,30 +53,18 @@ async fn initdb(layout: &Layout, programs: &Programs, draft: &Path) -> Result<()
     command
         .arg("--pgdata")
         .arg(draft)
-        .args([
-            "--username",
-            USER,
-            "--encoding=UTF8",
-            "--locale=C",
-            "--data-checksums",
-        ])
+        .args(["--username", USER, "--encoding=UTF8", "--locale=C", "--data-checksums"])
         // Who may open the socket's directory is trusted; over TCP nobody gets in, should it ever be opened.
         .args(["--auth-local=trust", "--auth-host=reject"])
         .stdin(Stdio::null())
         .process_group(0);
-    let ended = command
-        .output()
-        .await
-        .doing(|| format!("run initdb in {}", programs.folder.display()))?;
+    let ended = command.output().await.doing(|| format!("run initdb in {}", programs.folder.display()))?;
     if ended.status.success() {
         return Ok(());
     }
     let printed = [ended.stdout, ended.stderr].concat();
     let _ = fs::remove_dir_all(draft);
-    Err(PostgresServerError::Initdb {
-        status: ended.status,
-        output: tail(&printed, OUTPUT_BYTES_MAX),
-    })
+    Err(PostgresServerError::Initdb { status: ended.status, output: tail(&printed, OUTPUT_BYTES_MAX) })
 }
 
 /// Writes `quipu.conf`. Call it while the server is down.
@@ -114,10 +98,7 @@ pub(super) async fn write_settings(
 async fn can_compress_with_lz4(layout: &Layout, programs: &Programs) -> bool {
     let mut command = Command::new(programs.folder.join("postgres"));
     layout.account.run(&mut command);
-    command
-        .arg("-D")
-        .arg(&layout.cluster)
-        .args(["-c", "wal_compression=lz4", "-C", "wal_compression"]);
+    command.arg("-D").arg(&layout.cluster).args(["-c", "wal_compression=lz4", "-C", "wal_compression"]);
     command.output().await.is_ok_and(|ended| ended.status.success())
 }
 
@@ -129,10 +110,7 @@ fn unfinished(cluster: &Path, pid: u32) -> PathBuf {
 /// next start.
 fn sweep_unfinished(cluster: &Path) -> Result<(), PostgresServerError> {
     let parent = cluster.parent().unwrap_or(Path::new("/"));
-    for entry in fs::read_dir(parent)
-        .doing(|| format!("list {}", parent.display()))?
-        .flatten()
-    {
+    for entry in fs::read_dir(parent).doing(|| format!("list {}", parent.display()))?.flatten() {
         let path = entry.path();
         if is_unfinished(&path, cluster) {
             tracing::warn!(path = %path.display(), "removing a cluster that was never finished");
@@ -144,9 +122,7 @@ fn sweep_unfinished(cluster: &Path) -> Result<(), PostgresServerError> {
 
 fn is_unfinished(path: &Path, cluster: &Path) -> bool {
     path.file_stem() == cluster.file_stem()
-        && path
-            .extension()
-            .is_some_and(|it| it.to_string_lossy().starts_with("unfinished-"))
+        && path.extension().is_some_and(|it| it.to_string_lossy().starts_with("unfinished-"))
 }
 
 /// The last `bytes` of what a program printed, from the start of a line where one fits.
@@ -166,12 +142,7 @@ mod tests {
     fn only_unfinished_clusters_are_swept() {
         let cluster = Path::new("/d/postgres");
         assert!(is_unfinished(&unfinished(cluster, 7), cluster));
-        for kept in [
-            "/d/postgres",
-            "/d/postgres.log",
-            "/d/postgres.users",
-            "/d/other.unfinished-7",
-        ] {
+        for kept in ["/d/postgres", "/d/postgres.log", "/d/postgres.users", "/d/other.unfinished-7"] {
             assert!(!is_unfinished(Path::new(kept), cluster), "{kept}");
         }
     }

@@ -125,9 +125,6 @@ pub(super) trait Doing<T> {
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, doing: impl FnOnce() -> String) -> Result<T, PostgresServerError> {
-        self.map_err(|source| PostgresServerError::Io {
-            doing: doing(),
-            source,
-        })
+        self.map_err(|source| PostgresServerError::Io { doing: doing(), source })
     }
 }

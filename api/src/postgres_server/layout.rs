@@ -41,9 +41,7 @@ impl Layout {
     /// only to read: the same directory always gives the same layout.
     pub(super) fn settle(data_dir: &Path) -> Result<Layout, PostgresServerError> {
         fs::create_dir_all(data_dir).doing(|| format!("make the data directory {}", data_dir.display()))?;
-        let data = data_dir
-            .canonicalize()
-            .doing(|| format!("resolve {}", data_dir.display()))?;
+        let data = data_dir.canonicalize().doing(|| format!("resolve {}", data_dir.display()))?;
         let pointer = data.join(POINTER);
         let pointed = match fs::read_to_string(&pointer) {
             Ok(text) => text.lines().next().map(PathBuf::from),
@@ -90,10 +88,7 @@ impl Layout {
                 if ours && found.uid() == self.account.uid {
                     return Ok(());
                 }
-                Err(PostgresServerError::ForeignSocketDir {
-                    path: path.clone(),
-                    uid: self.account.uid,
-                })
+                Err(PostgresServerError::ForeignSocketDir { path: path.clone(), uid: self.account.uid })
             }
             Err(error) => Err(error).doing(|| format!("make {}", path.display())),
         }
@@ -146,20 +141,14 @@ mod tests {
 
     #[test]
     fn a_short_path_keeps_its_socket_beside_the_cluster() {
-        assert_eq!(
-            socket_dir(Path::new("/srv/q")),
-            Path::new("/srv/q/postgres.socket")
-        );
+        assert_eq!(socket_dir(Path::new("/srv/q")), Path::new("/srv/q/postgres.socket"));
     }
 
     #[test]
     fn a_long_path_gets_a_socket_that_fits() {
         let rest = "/.postgres.socket/.s.PGSQL.5432".len() - 1;
         let fits = format!("/{}", "d".repeat(SOCKET_PATH_BYTES_MAX - rest - 1));
-        assert_eq!(
-            socket_dir(Path::new(&fits)),
-            Path::new(&fits).join("postgres.socket")
-        );
+        assert_eq!(socket_dir(Path::new(&fits)), Path::new(&fits).join("postgres.socket"));
         let long = format!("{fits}d");
         let dir = socket_dir(Path::new(&long));
         assert!(dir.starts_with("/tmp"), "{dir:?}");

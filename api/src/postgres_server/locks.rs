@@ -36,10 +36,7 @@ impl StartLock {
             Ok(result) => result.doing(|| format!("lock {}", path.display()))?,
             Err(_) => {
                 let seconds = START_LOCK_WAIT.as_secs();
-                return Err(PostgresServerError::Busy {
-                    path: path.to_owned(),
-                    seconds,
-                });
+                return Err(PostgresServerError::Busy { path: path.to_owned(), seconds });
             }
         }
         Ok(StartLock { _file: file })

@@ -85,11 +85,7 @@ pub(super) async fn ensure_running(
         tries += 1;
         if tries == START_TRIES_MAX {
             let log = layout.log.clone();
-            return Err(PostgresServerError::Ended {
-                status,
-                tail: log_tail(&log),
-                log,
-            });
+            return Err(PostgresServerError::Ended { status, tail: log_tail(&log), log });
         }
         tokio::time::sleep(retry).await;
         retry *= 2;
@@ -118,11 +114,7 @@ fn open_log(path: &Path) -> Result<File, PostgresServerError> {
     if fs::metadata(path).is_ok_and(|entry| entry.len() > LOG_BYTES_MAX) {
         fs::rename(path, path.with_extension("log.old")).doing(|| format!("set {} aside", path.display()))?;
     }
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .doing(|| format!("open {}", path.display()))
+    OpenOptions::new().create(true).append(true).open(path).doing(|| format!("open {}", path.display()))
 }
 
 fn log_tail(path: &Path) -> String {
@@ -162,10 +154,9 @@ async fn wait_ready(
     };
     match tokio::time::timeout(READY_WAIT, waiting).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(PostgresServerError::NotReady {
-            seconds: READY_WAIT.as_secs(),
-            log: layout.log.clone(),
-        }),
+        Err(_) => {
+            Err(PostgresServerError::NotReady { seconds: READY_WAIT.as_secs(), log: layout.log.clone() })
+        }
     }
 }
 
@@ -175,31 +166,18 @@ async fn connects(layout: &Layout) -> Result<bool, PostgresServerError> {
         Ok(_) => Ok(true),
         // Nobody listens yet, or the server is in a state that passes: starting, stopping, recovering, full.
         Err(error) if error.code().is_none_or(passes) => Ok(false),
-        Err(source) => Err(PostgresServerError::Database {
-            doing: "connect to our Postgres",
-            source,
-        }),
+        Err(source) => Err(PostgresServerError::Database { doing: "connect to our Postgres", source }),
     }
 }
 
 fn passes(code: &SqlState) -> bool {
-    [
-        SqlState::CANNOT_CONNECT_NOW,
-        SqlState::TOO_MANY_CONNECTIONS,
-        SqlState::ADMIN_SHUTDOWN,
-    ]
-    .contains(code)
+    [SqlState::CANNOT_CONNECT_NOW, SqlState::TOO_MANY_CONNECTIONS, SqlState::ADMIN_SHUTDOWN].contains(code)
 }
 
 /// How to reach `database` on this server.
 pub(super) fn config(layout: &Layout, database: &str) -> tokio_postgres::Config {
     let mut config = tokio_postgres::Config::new();
-    config
-        .host_path(&layout.socket_dir)
-        .port(PORT)
-        .user(USER)
-        .dbname(database)
-        .connect_timeout(CONNECT_WAIT);
+    config.host_path(&layout.socket_dir).port(PORT).user(USER).dbname(database).connect_timeout(CONNECT_WAIT);
     config
 }
 
@@ -223,10 +201,7 @@ pub(super) async fn stop(cluster: &Path) -> Result<(), PostgresServerError> {
         seconds += wait.as_secs();
         tracing::warn!(?signal, seconds, "Postgres does not stop");
     }
-    Err(PostgresServerError::StillRunning {
-        pid: pid.as_raw_nonzero().get(),
-        seconds,
-    })
+    Err(PostgresServerError::StillRunning { pid: pid.as_raw_nonzero().get(), seconds })
 }
 
 /// Asks the server to stop and does not wait.
@@ -243,10 +218,7 @@ pub(super) fn forget_stranger(cluster: &Path) {
     let Ok(text) = fs::read_to_string(&path) else {
         return;
     };
-    let pid = text
-        .lines()
-        .next()
-        .and_then(|line| Pid::from_raw(line.trim().parse().ok()?));
+    let pid = text.lines().next().and_then(|line| Pid::from_raw(line.trim().parse().ok()?));
     if pid.is_some_and(|pid| test_kill_process(pid).is_ok() && !works_in(pid, cluster)) {
         tracing::warn!(path = %path.display(), ?pid, "the pid file names a process that is no server of ours");
         let _ = fs::remove_file(&path);

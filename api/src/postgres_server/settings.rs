@@ -20,22 +20,14 @@ pub struct Settings {
 impl Default for Settings {
     /// For `quipu serve`: durable, sized for a small machine.
     fn default() -> Settings {
-        Settings {
-            shared_buffers_mib: 256,
-            max_connections: 100,
-            durable: true,
-        }
+        Settings { shared_buffers_mib: 256, max_connections: 100, durable: true }
     }
 }
 
 impl Settings {
     /// For tests that throw the cluster away: as fast as it goes, and nothing survives a power cut.
     pub fn throw_away() -> Settings {
-        Settings {
-            shared_buffers_mib: 64,
-            max_connections: 200,
-            durable: false,
-        }
+        Settings { shared_buffers_mib: 64, max_connections: 200, durable: false }
     }
 
     /// The text of `quipu.conf`. `lz4` says whether this build of Postgres can compress WAL with it.
@@ -92,11 +84,7 @@ mod tests {
     use super::*;
 
     fn lines(settings: Settings, lz4: bool) -> Vec<String> {
-        settings
-            .render(Path::new("/run/q"), lz4)
-            .lines()
-            .map(str::to_owned)
-            .collect()
+        settings.render(Path::new("/run/q"), lz4).lines().map(str::to_owned).collect()
     }
 
     #[test]
@@ -109,36 +97,22 @@ mod tests {
             "listen_addresses = ''",
             "wal_compression = lz4",
         ] {
-            assert!(
-                lines.iter().any(|line| line == wanted),
-                "{wanted} is missing in {lines:#?}"
-            );
+            assert!(lines.iter().any(|line| line == wanted), "{wanted} is missing in {lines:#?}");
         }
     }
 
     #[test]
     fn a_thrown_away_cluster_does_not_wait_for_the_disk() {
-        assert!(
-            lines(Settings::throw_away(), true)
-                .iter()
-                .any(|line| line == "fsync = off")
-        );
+        assert!(lines(Settings::throw_away(), true).iter().any(|line| line == "fsync = off"));
     }
 
     #[test]
     fn a_build_without_lz4_still_compresses() {
-        assert!(
-            lines(Settings::default(), false)
-                .iter()
-                .any(|line| line == "wal_compression = on")
-        );
+        assert!(lines(Settings::default(), false).iter().any(|line| line == "wal_compression = on"));
     }
 
     #[test]
     fn odd_names_of_directories_stay_one_directory() {
-        assert_eq!(
-            quoted_list_of_one(Path::new("/a, b/it's\\")),
-            r#"'"/a, b/it''s\\"'"#
-        );
+        assert_eq!(quoted_list_of_one(Path::new("/a, b/it's\\")), r#"'"/a, b/it''s\\"'"#);
     }
 }

@@ -51,12 +51,7 @@ mod tests {
     fn a_url_says_what_the_settings_say() {
         for host in ["/srv/a b/ü@:?/s", "db.example", "::1"] {
             let mut config = Config::new();
-            config
-                .host(host)
-                .port(5433)
-                .user("qui:pu")
-                .password("p@ss/word")
-                .dbname("a%b");
+            config.host(host).port(5433).user("qui:pu").password("p@ss/word").dbname("a%b");
             let read: Config = url_of(&config).parse().unwrap();
             assert_eq!(read.get_hosts(), config.get_hosts());
             assert_eq!(read.get_ports(), config.get_ports());

@@ -9,7 +9,8 @@ use super::pieces;
 use crate::{
     chain,
     port::{
-        Append, AppendError, Appended, Batch, EventStore, Found, PieceWrite, StoreError, StreamHead, Turn, Wanted,
+        Append, AppendError, Appended, Batch, EventStore, Found, PieceWrite, StoreError, StreamHead, Turn,
+        Wanted,
     },
     recorded::{Recorded, StreamName},
     shard::Shard,
@@ -85,13 +86,15 @@ async fn repeat<S: EventStore + ?Sized>(
     }
     let mut there = store.read_stream(&append.stream, append.expected + 1, count as u32).await?;
     // What stands earlier in this batch is not in the log yet.
-    let earlier = batch.events.iter().filter(|event| {
-        event.header.stream == append.stream && event.header.version > append.expected
-    });
+    let earlier = batch
+        .events
+        .iter()
+        .filter(|event| event.header.stream == append.stream && event.header.version > append.expected);
     there.extend(earlier.take(count - there.len().min(count)).cloned());
     let same = there.len() == count
         && there.iter().zip(&append.events).all(|(there, event)| there.header.event_id == event.event_id);
-    let appended = |last: &Recorded| Appended { version: last.header.version, position: last.header.position };
+    let appended =
+        |last: &Recorded| Appended { version: last.header.version, position: last.header.position };
     Ok(if same { there.last().map(appended) } else { None })
 }
 

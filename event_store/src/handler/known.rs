@@ -34,7 +34,8 @@ impl Known {
     /// What must be loaded before these can be decided, one entry a conversation.
     pub fn missing(&mut self, requests: &[(ConvId, Request)]) -> Vec<Wanted> {
         let mut order: Vec<&ConvId> = Vec::new();
-        let mut by_conv: std::collections::HashMap<&ConvId, BTreeSet<Need>> = std::collections::HashMap::new();
+        let mut by_conv: std::collections::HashMap<&ConvId, BTreeSet<Need>> =
+            std::collections::HashMap::new();
         for (conv, request) in requests {
             by_conv
                 .entry(conv)
@@ -104,7 +105,8 @@ fn learn(state: &mut Conversation, needs: &[Need], found: Found) -> Result<(), S
     for need in needs {
         match need {
             Need::Piece(key) => {
-                let value = found.pieces.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str());
+                let value =
+                    found.pieces.iter().find(|(found, _)| found == key).map(|(_, value)| value.as_str());
                 pieces::read(state, *key, value)?;
             }
             Need::Message(seq) => drop(state.messages.insert(*seq, None)),
@@ -112,7 +114,8 @@ fn learn(state: &mut Conversation, needs: &[Need], found: Found) -> Result<(), S
         }
     }
     for (seq, sender, create_at) in found.messages {
-        let sender = Sender::new(sender).map_err(|error| corrupt(format!("message {seq} of {}: {error}", state.id)))?;
+        let sender = Sender::new(sender)
+            .map_err(|error| corrupt(format!("message {seq} of {}: {error}", state.id)))?;
         state.messages.insert(seq, Some(MessageFact { sender, create_at }));
     }
     for (id, recorded) in found.events {

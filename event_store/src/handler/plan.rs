@@ -69,7 +69,8 @@ impl Plan {
         for (conv, keys) in touched {
             let cord = known.get_mut(conv).ok_or_else(|| unknown(conv, "its heads"))?;
             for key in keys {
-                let value = pieces::write(&cord.state, key).ok_or_else(|| unknown(conv, &pieces::key_text(key)))?;
+                let value =
+                    pieces::write(&cord.state, key).ok_or_else(|| unknown(conv, &pieces::key_text(key)))?;
                 batch.pieces.push(PieceWrite { conv: conv.clone(), key, value });
             }
         }

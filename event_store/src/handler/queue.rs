@@ -188,7 +188,9 @@ mod tests {
         for n in 0..WAITING_PER_CONVERSATION_MAX as u64 {
             assert!(queue.push(conv("hot"), waiting(n)).is_ok());
         }
-        assert!(matches!(queue.push(conv("hot"), waiting(7)), Err(Refused::Full(back)) if number(&back) == 7));
+        assert!(
+            matches!(queue.push(conv("hot"), waiting(7)), Err(Refused::Full(back)) if number(&back) == 7)
+        );
         assert!(queue.push(conv("calm"), waiting(0)).is_ok());
         queue.take(10).await;
         assert!(queue.push(conv("hot"), waiting(7)).is_ok());

@@ -31,7 +31,12 @@ const GROWN_EVENTS_MAX: u32 = 2000;
 type Answer = Result<Reply, CommandError>;
 
 /// Runs until the queue is closed and empty.
-pub(super) async fn run(shard: Shard, store: Arc<dyn EventStore>, surroundings: Surroundings, queue: Arc<Queue>) {
+pub(super) async fn run(
+    shard: Shard,
+    store: Arc<dyn EventStore>,
+    surroundings: Surroundings,
+    queue: Arc<Queue>,
+) {
     let mut worker = Worker { shard, store, surroundings, head: None, known: Known::new() };
     while let Some(batch) = queue.take(BATCH_COMMANDS_MAX).await {
         let (requests, answers): (Vec<_>, Vec<_>) =

@@ -16,10 +16,7 @@ fn main() -> ExitCode {
         return ExitCode::from(NOT_STARTED);
     };
     let cluster = Cluster::throw_away();
-    let ended = Command::new(&program)
-        .args(words)
-        .env(CLUSTER_VARIABLE, cluster.url())
-        .status();
+    let ended = Command::new(&program).args(words).env(CLUSTER_VARIABLE, cluster.url()).status();
     drop(cluster);
     let ended = ended.unwrap_or_else(|error| panic!("run {}: {error}", program.display()));
     ExitCode::from(exit_code(ended))
