@@ -30,6 +30,8 @@ pub(crate) async fn append<S: EventStore + ?Sized>(
 ) -> Result<Vec<Outcome>, StoreError> {
     let mut turn = store.turn(shard).await?;
     let mut head = turn.head();
+    // One moment for the whole batch.
+    let now = surroundings.clock.now();
     let mut heads = load_heads(&mut *turn, &appends).await?;
     let mut batch = Batch::default();
     let mut outcomes = Vec::with_capacity(appends.len());
@@ -50,7 +52,7 @@ pub(crate) async fn append<S: EventStore + ?Sized>(
         }
         let stream_head = &mut of_conv[append.stream.kind as usize];
         for unsealed in append.events {
-            let (now, salt) = (surroundings.clock.now(), surroundings.entropy.salt());
+            let salt = surroundings.entropy.salt();
             let stream = append.stream.clone();
             batch.events.push(chain::seal(unsealed, shard, stream, &mut head, stream_head, now, salt));
         }
