@@ -5,7 +5,9 @@
 pub mod chain;
 pub mod codec;
 pub mod handler;
+pub mod memory;
 pub mod port;
+pub mod postgres;
 pub mod recorded;
 pub mod shard;
 pub mod surroundings;
