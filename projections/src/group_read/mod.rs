@@ -29,7 +29,8 @@ impl Effects {
             column(self.0.values().map(|(seq, _)| int(seq.get()))),
             column(self.0.values().map(|(_, at)| *at)),
         ];
-        Write::unless_empty(self.0.len(), "raise read positions", include_str!("raise.sql"), columns).into_iter()
+        Write::unless_empty(self.0.len(), "raise read positions", include_str!("raise.sql"), columns)
+            .into_iter()
     }
 }
 

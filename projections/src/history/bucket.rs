@@ -58,7 +58,8 @@ pub(crate) fn open(bytes: &[u8]) -> Result<Opened, Damaged> {
     if length > UNPACKED_BYTES_MAX {
         return Err(Damaged("its bucket is too large"));
     }
-    let unpacked = zstd::bulk::decompress(rest.0, length).map_err(|_| Damaged("its bucket does not unpack"))?;
+    let unpacked =
+        zstd::bulk::decompress(rest.0, length).map_err(|_| Damaged("its bucket does not unpack"))?;
     Ok(Opened(unpacked))
 }
 

@@ -130,9 +130,12 @@ pub(crate) mod tests {
         assert_eq!(hex, GOLDEN);
     }
 
+    /// Computed from the layout in this file's header with another LEB128 (Python).
     const GOLDEN: &str = concat!(
-        "010102", "0750cf8f4c137d03", "e907", "80e0ffedd666", "00000000000000000000000000000005", "ac02",
-        "0207808080808020", "0822e4bda0e5a5bd22",
+        "010102075000007d117d03e90780a0bfe9d666",
+        "00000000000000000000000000000005ac02",
+        "0207808080808020",
+        "0822e4bda0e5a5bd22",
     );
 
     #[test]

@@ -15,10 +15,13 @@ use tokio_postgres::Row;
 use crate::write::{Column, Write, column, convs, int};
 use bucket::{SealError, seal};
 
+/// A message's number and bytes.
+type Stored = (Seq, Vec<u8>);
+
 /// The sends of a batch, as bytes.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Effects {
-    sent: BTreeMap<(ConvId, Bucket), Vec<(Seq, Vec<u8>)>>,
+    sent: BTreeMap<(ConvId, Bucket), Vec<Stored>>,
     system: Vec<(ConvId, Seq)>,
 }
 
@@ -70,7 +73,8 @@ pub(crate) const TAKE: &str = include_str!("take.sql");
 impl Plan {
     /// The arguments of [`TAKE`]; none where every full bucket came whole in this batch.
     pub(crate) fn take(&self) -> Option<[Column; 3]> {
-        let first = |filled: &&Filled| filled.messages.keys().next().copied() != Some(filled.bucket.seq_at(0));
+        let first =
+            |filled: &&Filled| filled.messages.keys().next().copied() != Some(filled.bucket.seq_at(0));
         let begun: Vec<&Filled> = self.filled.iter().filter(first).collect();
         (!begun.is_empty()).then(|| {
             [
@@ -135,7 +139,11 @@ mod tests {
     #[test]
     fn a_bucket_is_full_with_its_hundredth_message() {
         assert_eq!(plan(1..=99), (99, vec![], 0));
-        assert_eq!(plan(1..=100), (0, vec![(0, 100)], 0), "whole in the batch: nothing is taken from the tail");
+        assert_eq!(
+            plan(1..=100),
+            (0, vec![(0, 100)], 0),
+            "whole in the batch: nothing is taken from the tail"
+        );
         assert_eq!(plan(1..=101), (1, vec![(0, 100)], 0));
         assert_eq!(plan(100..=100), (0, vec![(0, 1)], 1));
         assert_eq!(plan(50..=250), (50, vec![(0, 51), (1, 100)], 1));

@@ -46,19 +46,25 @@ impl Effects {
             column(recalls.iter().map(|(_, _, by, _)| int(by.get()))),
             column(recalls.iter().map(|(.., at)| *at)),
         ];
-        let bits = |of: fn(&Flip) -> Bits| {
+        let bits = |flips: &[(&(ConvId, Uid, Bucket), Bits)]| {
             [
-                convs(flips.keys().map(|(conv, ..)| conv)),
-                column(flips.keys().map(|(_, uid, _)| int(uid.get()))),
-                column(flips.keys().map(|(.., bucket)| int(bucket.get()))),
-                column(flips.values().map(|flip| SqlBits(of(flip)))),
+                convs(flips.iter().map(|((conv, ..), _)| conv)),
+                column(flips.iter().map(|((_, uid, _), _)| int(uid.get()))),
+                column(flips.iter().map(|((.., bucket), _)| int(bucket.get()))),
+                column(flips.iter().map(|(_, bits)| SqlBits(*bits))),
             ]
         };
         // A bitmap has its row even where all of it was restored, so that the rows do not tell where batches ended.
+        let set: Vec<_> = flips.iter().map(|(key, flip)| (key, flip.set)).collect();
+        let unset: Vec<_> = flips
+            .iter()
+            .map(|(key, flip)| (key, flip.unset))
+            .filter(|(_, bits)| *bits != Bits::EMPTY)
+            .collect();
         let writes = [
             Write::unless_empty(recalls.len(), "mark recalls", include_str!("recall.sql"), recall),
-            Write::unless_empty(flips.len(), "restore messages", include_str!("restore.sql"), bits(|flip| flip.unset)),
-            Write::unless_empty(flips.len(), "delete messages", include_str!("delete.sql"), bits(|flip| flip.set)),
+            Write::unless_empty(unset.len(), "restore messages", include_str!("restore.sql"), bits(&unset)),
+            Write::unless_empty(set.len(), "delete messages", include_str!("delete.sql"), bits(&set)),
         ];
         writes.into_iter().flatten()
     }
@@ -78,6 +84,9 @@ mod tests {
         let flips: Vec<_> = effects.flips.values().map(|f| (f.set.get(), f.unset.get())).collect();
         assert_eq!(flips, [(1 | 1 << 99, 1 << 1), (1, 0)]);
         effects.delete(&conv, ana, &seqs[1..2], true);
-        assert_eq!(effects.flips.values().next().map(|f| (f.set.get(), f.unset.get())), Some((3 | 1 << 99, 0)));
+        assert_eq!(
+            effects.flips.values().next().map(|f| (f.set.get(), f.unset.get())),
+            Some((3 | 1 << 99, 0))
+        );
     }
 }

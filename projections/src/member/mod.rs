@@ -42,7 +42,8 @@ impl Effects {
     pub(crate) fn writes(self) -> impl Iterator<Item = Write> {
         let left: Vec<_> = self.0.iter().filter(|(_, joined)| joined.is_none()).map(|(key, _)| key).collect();
         let joined: Vec<_> = self.0.iter().filter_map(|(key, joined)| Some((key, (*joined)?))).collect();
-        let leave = || [convs(left.iter().map(|key| &key.0)), column(left.iter().map(|key| int(key.1.get())))];
+        let leave =
+            || [convs(left.iter().map(|key| &key.0)), column(left.iter().map(|key| int(key.1.get())))];
         let join = || {
             [
                 convs(joined.iter().map(|(key, _)| &key.0)),
@@ -55,9 +56,19 @@ impl Effects {
         let [conv, uid, _, seq, at] = join();
         let writes = [
             Write::unless_empty(left.len(), "take members out", include_str!("leave_conv.sql"), leave()),
-            Write::unless_empty(left.len(), "take people's groups out", include_str!("leave_person.sql"), leave()),
+            Write::unless_empty(
+                left.len(),
+                "take people's groups out",
+                include_str!("leave_person.sql"),
+                leave(),
+            ),
             Write::unless_empty(joined.len(), "bring members in", include_str!("join_conv.sql"), join()),
-            Write::unless_empty(joined.len(), "bring people in", include_str!("join_person.sql"), [conv, uid, seq, at]),
+            Write::unless_empty(
+                joined.len(),
+                "bring people in",
+                include_str!("join_person.sql"),
+                [conv, uid, seq, at],
+            ),
         ];
         writes.into_iter().flatten()
     }
