@@ -50,6 +50,8 @@ pub fn says(sender: u64, text: &str) -> Event {
 
 /// People of a random world.
 pub const PEOPLE: u64 = 4;
+/// Says nothing in groups and seldom reads, so that much stays unread.
+const LURKER: u64 = PEOPLE;
 /// Their conversations: two groups, single chats, notes.
 pub const CONVS: [&str; 5] = ["grp-all", "grp-joined", "p2p-1-2", "p2p-2-3", "p2p-4-4"];
 
@@ -104,7 +106,7 @@ impl Making {
                 self.recalled.insert(seq.get()).then(|| Event::MessageRecalled { seq, by: uid(who), at })
             }
             1..=3 => self.delete(chance, who),
-            4..=5 => {
+            4..=5 if who != LURKER || chance.one_in(20) => {
                 let read_seq = some_seq(self, chance)?;
                 Some(Event::ReadAdvanced { uid: uid(who), read_seq, at })
             }
@@ -119,11 +121,11 @@ impl Making {
                 let joined_seq = seq(self.max_seq);
                 Some(Event::MembersJoined { uids: vec![uid(new)], joined_seq, by: uid(who), source: None })
             }
-            8 if self.id.is_group() && who != 1 && chance.one_in(3) => {
+            8 if self.id.is_group() && who != 1 && chance.one_in(8) => {
                 self.members.remove(&who);
                 Some(Event::MemberLeft { uid: uid(who), by: uid(who), source: None })
             }
-            _ => Some(self.message(chance, who)),
+            _ => Some(self.message(chance, if self.id.is_group() && who == LURKER { 1 } else { who })),
         }
     }
 
