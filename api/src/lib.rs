@@ -1,3 +1,4 @@
 //! Placeholder
 
+pub mod import;
 pub mod postgres_server;
