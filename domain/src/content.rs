@@ -169,13 +169,16 @@ struct Location {
 impl Content {
     /// Checks what a client sent as `msg_type` and `content`.
     pub fn parse(msg_type: u64, content: &Value, limit: usize) -> Result<Self, ContentError> {
-        let msg_type = MsgType::new(msg_type).filter(|t| *t != MsgType::System).ok_or(ContentError::MsgType)?;
+        let msg_type =
+            MsgType::new(msg_type).filter(|t| *t != MsgType::System).ok_or(ContentError::MsgType)?;
         if content.get("missing").is_some() {
             return Err(ContentError::Missing);
         }
         let shape = |why: &str| ContentError::Shape { msg_type: msg_type.get(), why: why.into() };
         match (msg_type, content) {
-            (MsgType::Text | MsgType::App(_), Value::String(text)) => return Self::text_of(msg_type, text, limit),
+            (MsgType::Text | MsgType::App(_), Value::String(text)) => {
+                return Self::text_of(msg_type, text, limit);
+            }
             (MsgType::Text, _) => return Err(shape("a string is due")),
             (MsgType::App(_), Value::Object(_)) => {}
             (MsgType::App(_), _) => return Err(shape("a string or an object is due")),
@@ -278,10 +281,16 @@ impl Media {
         let extent = self.width.is_some() || self.height.is_some();
         match msg_type {
             MsgType::Voice if extent => Err(shape("a voice has no width or height")),
-            MsgType::File if extent || self.duration_ms.is_some() => Err(shape("a file has no extent or duration")),
+            MsgType::File if extent || self.duration_ms.is_some() => {
+                Err(shape("a file has no extent or duration"))
+            }
             MsgType::Image if self.duration_ms.is_some() => Err(shape("an image has no duration")),
-            MsgType::File if self.name.as_deref().is_none_or(str::is_empty) => Err(shape("a file needs a name")),
-            MsgType::Voice | MsgType::Video if self.duration_ms.is_none() => Err(shape("duration_ms is missing")),
+            MsgType::File if self.name.as_deref().is_none_or(str::is_empty) => {
+                Err(shape("a file needs a name"))
+            }
+            MsgType::Voice | MsgType::Video if self.duration_ms.is_none() => {
+                Err(shape("duration_ms is missing"))
+            }
             MsgType::Image | MsgType::Video if self.width.is_none() || self.height.is_none() => {
                 Err(shape("width and height are missing"))
             }
@@ -294,8 +303,13 @@ impl Media {
 }
 
 fn is_address(url: &str) -> bool {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).or_else(|| url.strip_prefix("/v1/media/"));
-    rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace) && !url.contains(char::is_control)
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))
+        .or_else(|| url.strip_prefix("/v1/media/"));
+    rest.is_some_and(|rest| !rest.is_empty())
+        && !url.contains(char::is_whitespace)
+        && !url.contains(char::is_control)
 }
 
 fn has_nul(value: &Value) -> bool {
@@ -323,7 +337,10 @@ mod tests {
         assert_eq!(parse(1, json!(" \n")).unwrap().json(), "\" \\n\"");
         assert!(parse(1, json!("字".repeat(65_536 / 3))).is_ok());
         assert!(parse(1, json!("\"".repeat(65_536))).is_ok(), "escapes do not count");
-        assert_eq!(parse(1, json!("x".repeat(65_537))), Err(ContentError::TooLarge { bytes: 65_537, limit: 65_536 }));
+        assert_eq!(
+            parse(1, json!("x".repeat(65_537))),
+            Err(ContentError::TooLarge { bytes: 65_537, limit: 65_536 })
+        );
         assert_eq!(parse(1, json!("a\0b")), Err(ContentError::Nul));
     }
 
@@ -342,7 +359,10 @@ mod tests {
             (6, json!({"latitude": 91.0, "longitude": 0.0})),
             (100, json!([1])),
         ] {
-            assert!(matches!(parse(msg_type, wrong.clone()), Err(ContentError::Shape { .. })), "{msg_type} {wrong}");
+            assert!(
+                matches!(parse(msg_type, wrong.clone()), Err(ContentError::Shape { .. })),
+                "{msg_type} {wrong}"
+            );
         }
         for msg_type in [0, 8, 9, 10, 11, 99, 128, u64::MAX] {
             assert_eq!(parse(msg_type, json!("x")), Err(ContentError::MsgType), "{msg_type}");
@@ -353,7 +373,14 @@ mod tests {
     fn media_lives_elsewhere() {
         let image = |url: &str| parse(2, json!({"url": url, "size": 1, "width": 2, "height": 2}));
         assert!(image("https://cdn.example/a.png").is_ok() && image("/v1/media/abc").is_ok());
-        for url in ["data:image/png;base64,AAAA", "javascript:alert(1)", "", "https://", "file:///etc/passwd", "https://a b"] {
+        for url in [
+            "data:image/png;base64,AAAA",
+            "javascript:alert(1)",
+            "",
+            "https://",
+            "file:///etc/passwd",
+            "https://a b",
+        ] {
             assert_eq!(image(url), Err(ContentError::Url), "{url}");
         }
     }

@@ -149,7 +149,9 @@ impl Event {
             | Self::MessagesRestoredFor { .. }
             | Self::ReadAdvanced { .. }
             | Self::HistoryCleared { .. } => StreamKind::Mark,
-            Self::GroupCreated { .. } | Self::MembersJoined { .. } | Self::MemberLeft { .. } => StreamKind::Group,
+            Self::GroupCreated { .. } | Self::MembersJoined { .. } | Self::MemberLeft { .. } => {
+                StreamKind::Group
+            }
         }
     }
 }

@@ -69,7 +69,9 @@ impl EventId {
     pub fn imported(source: &Source, sender: Uid, line_type: &str, occurrence: u64, text: &str) -> Self {
         let Source { conv, at, .. } = source;
         let (conv_len, type_len): (usize, usize) = (conv.len(), line_type.len());
-        Self::named(&format!("imported/{conv_len}:{conv}/{sender}/{at}/{type_len}:{line_type}/{occurrence}/{text}"))
+        Self::named(&format!(
+            "imported/{conv_len}:{conv}/{sender}/{at}/{type_len}:{line_type}/{occurrence}/{text}"
+        ))
     }
 }
 

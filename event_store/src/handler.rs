@@ -4,22 +4,20 @@
 //! that waits in a shard goes into one group commit.
 
 pub(crate) mod checked;
+mod known;
 pub(crate) mod pieces;
+mod plan;
 mod queue;
 mod worker;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::{Command, ConvId, Rejection, Reply};
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
 
-use crate::{
-    port::EventStore,
-    shard::Shard,
-    surroundings::Surroundings,
-};
-use queue::{Queue, Waiting};
+use crate::{port::EventStore, shard::Shard, surroundings::Surroundings};
+use queue::{Queue, Refused, Waiting};
 
 /// A command and whose it is.
 #[derive(Debug, Clone)]
@@ -62,19 +60,42 @@ impl Pending {
 /// Takes commands. Cheap to clone.
 #[derive(Clone)]
 pub struct CommandHandler {
-    queues: Arc<Vec<Arc<Queue>>>,
+    shards: Arc<Shards>,
+}
+
+struct Shards {
+    queues: Vec<Arc<Queue>>,
+    workers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Drop for Shards {
+    fn drop(&mut self) {
+        self.queues.iter().for_each(|queue| queue.close());
+    }
 }
 
 impl CommandHandler {
-    /// Starts one worker a shard. They end when the last handler is dropped and their queues are empty.
-    pub fn start(store: Arc<dyn EventStore>, surroundings: Surroundings) -> Self {
-        let shards = store.info().shards;
-        let queues = Shard::all(shards).map(|shard| {
+    /// Starts one worker a shard. They end after [`CommandHandler::drain`], or when the last handler is dropped.
+    pub fn start(store: &Arc<dyn EventStore>, surroundings: &Surroundings) -> Self {
+        let mut queues = Vec::new();
+        let mut workers = Vec::new();
+        for shard in Shard::all(store.info().shards) {
             let queue = Arc::new(Queue::new());
-            tokio::spawn(worker::run(shard, Arc::clone(&store), surroundings.clone(), Arc::downgrade(&queue)));
-            queue
-        });
-        Self { queues: Arc::new(queues.collect()) }
+            queues.push(Arc::clone(&queue));
+            workers.push(tokio::spawn(supervise(shard, Arc::clone(store), surroundings.clone(), queue)));
+        }
+        Self { shards: Arc::new(Shards { queues, workers: Mutex::new(workers) }) }
+    }
+
+    /// Takes no more commands and waits until all that were taken are answered.
+    pub async fn drain(&self) {
+        self.shards.queues.iter().for_each(|queue| queue.close());
+        let workers =
+            std::mem::take(&mut *self.shards.workers.lock().unwrap_or_else(PoisonError::into_inner));
+        for worker in workers {
+            // A worker that has panicked has said so.
+            let _ = worker.await;
+        }
     }
 
     /// Waits for the answer, which comes once the facts are durable.
@@ -86,28 +107,45 @@ impl CommandHandler {
     /// which they were taken. A full queue is [`CommandError::Busy`].
     pub fn submit(&self, conv: ConvId, request: Request) -> Result<Pending, CommandError> {
         let (answer, pending) = oneshot::channel();
-        let queue = &self.queues[self.shard(&conv)];
-        queue.push(conv, Waiting { request, answer }).map_err(|_| CommandError::Busy)?;
-        Ok(Pending(pending))
+        let queue = self.queue(&conv);
+        match queue.push(conv, Waiting { request, answer }) {
+            Ok(()) => Ok(Pending(pending)),
+            Err(Refused::Full(_)) => Err(CommandError::Busy),
+            Err(Refused::Closed) => Err(CommandError::Unavailable),
+        }
     }
 
     /// As [`CommandHandler::submit`], but waits while the queue is full: for imports.
     pub async fn submit_when_free(&self, conv: ConvId, request: Request) -> Pending {
         let (answer, pending) = oneshot::channel();
-        let queue = &self.queues[self.shard(&conv)];
+        let queue = self.queue(&conv);
         let mut waiting = Waiting { request, answer };
         loop {
             // Ask for the wake-up before looking, so that room made in between is not missed.
             let room = queue.room();
             match queue.push(conv.clone(), waiting) {
-                Ok(()) => return Pending(pending),
-                Err(refused) => waiting = refused,
+                Ok(()) | Err(Refused::Closed) => return Pending(pending),
+                Err(Refused::Full(full)) => waiting = *full,
             }
             room.await;
         }
     }
 
-    fn shard(&self, conv: &ConvId) -> usize {
-        usize::from(Shard::of(conv, self.queues.len() as u16).get())
+    fn queue(&self, conv: &ConvId) -> &Queue {
+        let queues = &self.shards.queues;
+        &queues[usize::from(Shard::of(conv, queues.len() as u16).get())]
+    }
+}
+
+/// A worker that panics loses its batch, whose callers hear that the outcome is unknown; the shard goes on.
+async fn supervise(shard: Shard, store: Arc<dyn EventStore>, surroundings: Surroundings, queue: Arc<Queue>) {
+    loop {
+        let run = worker::run(shard, Arc::clone(&store), surroundings.clone(), Arc::clone(&queue));
+        match tokio::spawn(run).await {
+            Ok(()) => return,
+            Err(error) => {
+                tracing::error!(shard = shard.get(), %error, "a shard's worker died; starting it again")
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 pub mod chain;
 pub mod codec;
 pub mod handler;
+pub mod memory;
 pub mod port;
 pub mod recorded;
 pub mod shard;

@@ -172,10 +172,20 @@ pub trait EventStore: Send + Sync + 'static {
     fn info(&self) -> &LogInfo;
 
     /// At most `limit` events of a stream, from a version on, ascending.
-    async fn read_stream(&self, stream: &StreamName, from: u64, limit: u32) -> Result<Vec<Recorded>, StoreError>;
+    async fn read_stream(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError>;
 
     /// At most `limit` events of a shard after a position, ascending and complete.
-    async fn read_shard(&self, shard: Shard, after: Position, limit: u32) -> Result<Vec<Recorded>, StoreError>;
+    async fn read_shard(
+        &self,
+        shard: Shard,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError>;
 
     /// Where every shard stands, by shard number.
     async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError>;
@@ -203,7 +213,7 @@ pub trait EventStore: Send + Sync + 'static {
         appends: Vec<Append>,
         surroundings: &crate::surroundings::Surroundings,
     ) -> Result<Vec<Result<Appended, AppendError>>, StoreError> {
-        crate::handler::checked::append(self.turn(shard).await?, shard, appends, surroundings).await
+        crate::handler::checked::append(self, shard, appends, surroundings).await
     }
 
     /// Changes whenever a shard may have grown, here or on another node. A lost wake-up costs time, never an

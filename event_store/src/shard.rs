@@ -48,8 +48,9 @@ mod tests {
     /// Every log rests on these. Computed with another BLAKE3 (Python's `blake3`).
     #[test]
     fn golden_shards() {
-        let shards = ["p2p-1001-1002", "p2p-1-1", "grp-team", "grp-irc-ubuntu-2018", "p2p-1-9007199254740991"]
-            .map(|conv| Shard::of_text(conv, 16).get());
+        let shards =
+            ["p2p-1001-1002", "p2p-1-1", "grp-team", "grp-irc-ubuntu-2018", "p2p-1-9007199254740991"]
+                .map(|conv| Shard::of_text(conv, 16).get());
         assert_eq!(shards, GOLDEN);
     }
 

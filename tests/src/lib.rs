@@ -1,1 +1,13 @@
-//! Placeholder
+//! What the tests of the whole product stand on: a throw-away Postgres for each test process, a database for
+//! each test, and directories that vanish however the process ends.
+//!
+//! Everything here panics when it cannot go on: it runs inside tests only.
+
+mod cluster;
+mod database;
+mod on_a_thread;
+mod scratch;
+
+pub use cluster::{CLUSTER_VARIABLE, Cluster, cluster};
+pub use database::TestDatabase;
+pub use scratch::ScratchDir;

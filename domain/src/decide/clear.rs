@@ -93,7 +93,11 @@ mod tests {
             .and([sent(BO, "b")])
             .when(clear_keyed(ANA, key))
             .then_nothing(min(2));
-        given_chat([]).after(clear_keyed(ANA, key)).and([sent(BO, "b")]).when(clear_keyed(ANA, key)).then_nothing(min(1));
+        given_chat([])
+            .after(clear_keyed(ANA, key))
+            .and([sent(BO, "b")])
+            .when(clear_keyed(ANA, key))
+            .then_nothing(min(1));
     }
 
     #[test]

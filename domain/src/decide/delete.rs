@@ -51,7 +51,12 @@ fn check(state: &Conversation, uid: Uid, seqs: &[Seq]) -> Result<(), Rejection> 
     }
 }
 
-fn changed(state: &Conversation, seqs: Vec<Seq>, reply: Reply, event: impl Fn(Vec<Seq>) -> Event) -> Decision {
+fn changed(
+    state: &Conversation,
+    seqs: Vec<Seq>,
+    reply: Reply,
+    event: impl Fn(Vec<Seq>) -> Event,
+) -> Decision {
     if seqs.is_empty() {
         return Decision::nothing(reply);
     }
@@ -86,7 +91,9 @@ mod tests {
 
     #[test]
     fn beyond_the_head_nothing_is_half_done() {
-        given_chat([sent(ANA, "a")]).when(delete(ANA, &[1, 2])).then_rejected(Rejection::MessageNotFound(seq(2)));
+        given_chat([sent(ANA, "a")])
+            .when(delete(ANA, &[1, 2]))
+            .then_rejected(Rejection::MessageNotFound(seq(2)));
         given_chat([]).when(delete(CY, &[1])).then_rejected(Rejection::NotAMember);
     }
 

@@ -81,7 +81,9 @@ pub(super) fn remove(state: &Conversation, by: Uid, uid: Uid) -> Result<Decision
         None if by == uid => return Err(Rejection::NotAMember),
         None => return Err(Rejection::MemberNotFound),
         Some(Role::Owner) if group.members > 1 => return Err(Rejection::OwnerStays),
-        Some(Role::Admin) if by != uid && state.role(by) != Some(Role::Owner) => return Err(Rejection::NotAllowed),
+        Some(Role::Admin) if by != uid && state.role(by) != Some(Role::Owner) => {
+            return Err(Rejection::NotAllowed);
+        }
         Some(Role::Owner | Role::Admin | Role::Member) => {}
     }
     Ok(placed(state, vec![Event::MemberLeft { uid, by, source: None }], Reply::Removed))
@@ -97,7 +99,8 @@ fn lead(state: &Conversation, uid: Uid) -> Result<(), Rejection> {
 
 fn joinings(state: &Conversation, uids: &[Uid], by: Uid) -> impl Iterator<Item = Event> {
     let joined_seq = state.max_seq();
-    let event = move |uids: &[Uid]| Event::MembersJoined { uids: uids.to_vec(), joined_seq, by, source: None };
+    let event =
+        move |uids: &[Uid]| Event::MembersJoined { uids: uids.to_vec(), joined_seq, by, source: None };
     uids.chunks(MEMBERS_PER_EVENT).map(event)
 }
 
@@ -105,7 +108,10 @@ fn joinings(state: &Conversation, uids: &[Uid], by: Uid) -> impl Iterator<Item =
 pub(super) fn placed(state: &Conversation, events: Vec<Event>, reply: Reply) -> Decision {
     let version = state.version(StreamKind::Group);
     let id = |index| EventId::placed(&state.id, StreamKind::Group, version, index);
-    Decision { events: events.into_iter().enumerate().map(|(index, event)| (id(index), event)).collect(), reply }
+    Decision {
+        events: events.into_iter().enumerate().map(|(index, event)| (id(index), event)).collect(),
+        reply,
+    }
 }
 
 #[cfg(test)]
@@ -114,16 +120,22 @@ mod tests {
 
     #[test]
     fn a_group_is_founded_once() {
-        given_group([]).when(create(BO, &[ANA, CY])).then_events([created(BO), joined_many(BO, &[ANA, CY], 0)]);
+        given_group([])
+            .when(create(BO, &[ANA, CY]))
+            .then_events([created(BO), joined_many(BO, &[ANA, CY], 0)]);
         let there = [created(BO), joined_many(BO, &[ANA, CY], 0)];
-        given_group(there.clone()).when(create(BO, &[ANA, CY])).then_nothing(Reply::Created { duplicate: true });
+        given_group(there.clone())
+            .when(create(BO, &[ANA, CY]))
+            .then_nothing(Reply::Created { duplicate: true });
         given_group(there.clone()).when(create(ANA, &[BO, CY])).then_rejected(Rejection::GroupExists);
         given_group(there).when(create(BO, &[DAN])).then_rejected(Rejection::GroupExists);
     }
 
     #[test]
     fn size_is_limited() {
-        given_group([]).when(create_limited(BO, &[ANA, CY], 2)).then_rejected(Rejection::GroupFull { limit: 2 });
+        given_group([])
+            .when(create_limited(BO, &[ANA, CY], 2))
+            .then_rejected(Rejection::GroupFull { limit: 2 });
         given_group([created(BO), joined(ANA)])
             .when(add_limited(BO, &[CY], 2))
             .then_rejected(Rejection::GroupFull { limit: 2 });

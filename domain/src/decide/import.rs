@@ -50,7 +50,8 @@ pub(super) fn decide(state: &Conversation, line: &Import) -> Result<Decision, Re
                 client_msg_id: imported_client_msg_id(*id),
                 create_at: *at,
             };
-            let sent = Sent { seq: state.max_seq().next(), msg_id: *msg_id, create_at: *at, duplicate: false };
+            let sent =
+                Sent { seq: state.max_seq().next(), msg_id: *msg_id, create_at: *at, duplicate: false };
             Ok(Decision::one(*id, event, Reply::Sent(sent)))
         }
         Import::Join { uid, group_name, source, before } => {
@@ -107,7 +108,9 @@ mod tests {
     fn a_second_run_does_not_bring_back_who_left_later() {
         let first_run = [import_created(ANA, 1), import_joined(BO, 2, 0), import_left(BO, 9)];
         for line in [2, 5, 9] {
-            given_group(first_run.clone()).when(import_join(BO, line)).then_nothing(Reply::Imported { changed: false });
+            given_group(first_run.clone())
+                .when(import_join(BO, line))
+                .then_nothing(Reply::Imported { changed: false });
         }
         given_group(first_run).when(import_join(BO, 10)).then_event(import_joined(BO, 10, 0));
     }

@@ -73,7 +73,11 @@ mod tests {
 
     #[test]
     fn the_sender_may_within_the_window() {
-        given_chat([sent(ANA, "a")]).when(recall_at(ANA, 1, NOW + WINDOW)).then_event(recalled_at(ANA, 1, NOW + WINDOW));
+        given_chat([sent(ANA, "a")]).when(recall_at(ANA, 1, NOW + WINDOW)).then_event(recalled_at(
+            ANA,
+            1,
+            NOW + WINDOW,
+        ));
         given_chat([sent(ANA, "a")])
             .when(recall_at(ANA, 1, NOW + WINDOW + 1))
             .then_rejected(Rejection::RecallWindowPassed { seconds: 120 });
@@ -93,7 +97,9 @@ mod tests {
     #[test]
     fn nobody_else_may() {
         given_chat([sent(ANA, "a")]).when(recall(BO, 1)).then_rejected(Rejection::NotSender);
-        given_chat([sent(ANA, "a"), recalled(ANA, 1)]).when(recall(BO, 1)).then_rejected(Rejection::NotSender);
+        given_chat([sent(ANA, "a"), recalled(ANA, 1)])
+            .when(recall(BO, 1))
+            .then_rejected(Rejection::NotSender);
         given_chat([sent(ANA, "a")]).when(recall(CY, 1)).then_rejected(Rejection::NotAMember);
         given_chat([]).when(recall(CY, 1)).then_rejected(Rejection::NotAMember);
     }

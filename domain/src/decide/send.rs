@@ -13,11 +13,8 @@ use crate::{
 
 pub(super) fn needs(conv: &ConvId, send: &Send) -> Vec<Need> {
     let id = EventId::sent(conv, send.sender, send.client_msg_id);
-    let mut needs = if send.reply_to.is_some() {
-        standing(conv, send.sender)
-    } else {
-        membership(conv, send.sender)
-    };
+    let mut needs =
+        if send.reply_to.is_some() { standing(conv, send.sender) } else { membership(conv, send.sender) };
     needs.push(Need::Event(StreamKind::Message, id));
     needs
 }
@@ -78,12 +75,16 @@ mod tests {
 
     #[test]
     fn a_repeat_gets_the_first_answer_even_after_leaving() {
-        given_group([created(BO), joined(ANA), sent(ANA, "a"), left(ANA)]).when(send(ANA, "a")).then_duplicate(1);
+        given_group([created(BO), joined(ANA), sent(ANA, "a"), left(ANA)])
+            .when(send(ANA, "a"))
+            .then_duplicate(1);
     }
 
     #[test]
     fn the_same_id_with_another_payload_is_a_conflict() {
-        given_chat([sent(ANA, "a")]).when(send_as(ANA, "a", "b")).then_rejected(Rejection::IdempotencyConflict);
+        given_chat([sent(ANA, "a")])
+            .when(send_as(ANA, "a", "b"))
+            .then_rejected(Rejection::IdempotencyConflict);
     }
 
     #[test]

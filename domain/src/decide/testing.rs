@@ -70,7 +70,10 @@ impl Given {
                     let sent = EventId::sent(&self.state.id, Uid::new(sender.get()).unwrap(), *client_msg_id);
                     // An imported one carries its own id as the client's name for it.
                     let imported = EventId::new(client_msg_id.get());
-                    if imported_client_msg_id(imported) == *client_msg_id && client_msg_id.get().get_version_num() == 5 && self.is_import(imported) {
+                    if imported_client_msg_id(imported) == *client_msg_id
+                        && client_msg_id.get().get_version_num() == 5
+                        && self.is_import(imported)
+                    {
                         imported
                     } else {
                         sent
@@ -169,14 +172,20 @@ impl Outcome {
     #[track_caller]
     pub(crate) fn then_sent(self, n: u64) {
         let decision = self.result.unwrap();
-        assert!(matches!(&decision.reply, Reply::Sent(sent) if sent.seq == seq(n) && !sent.duplicate), "{decision:?}");
+        assert!(
+            matches!(&decision.reply, Reply::Sent(sent) if sent.seq == seq(n) && !sent.duplicate),
+            "{decision:?}"
+        );
         assert!(matches!(&decision.events[..], [(_, Event::MessageSent { .. })]), "{decision:?}");
     }
 
     #[track_caller]
     pub(crate) fn then_duplicate(self, n: u64) {
         let decision = self.result.unwrap();
-        assert!(matches!(&decision.reply, Reply::Sent(sent) if sent.seq == seq(n) && sent.duplicate), "{decision:?}");
+        assert!(
+            matches!(&decision.reply, Reply::Sent(sent) if sent.seq == seq(n) && sent.duplicate),
+            "{decision:?}"
+        );
         assert_eq!(decision.events, []);
     }
 }
@@ -306,9 +315,20 @@ pub(crate) fn sent(sender: Uid, said: &str) -> Event {
 
 pub(crate) fn imported(sender: Uid, said: &str) -> Event {
     match sent(sender, said) {
-        Event::MessageSent { msg_id, sender: from, content, flags, mentions, reply_to, create_at, .. } => {
+        Event::MessageSent {
+            msg_id, sender: from, content, flags, mentions, reply_to, create_at, ..
+        } => {
             let client_msg_id = imported_client_msg_id(line(sender, said));
-            Event::MessageSent { msg_id, sender: from, content, flags, mentions, reply_to, client_msg_id, create_at }
+            Event::MessageSent {
+                msg_id,
+                sender: from,
+                content,
+                flags,
+                mentions,
+                reply_to,
+                client_msg_id,
+                create_at,
+            }
         }
         other => other,
     }

@@ -185,7 +185,8 @@ pub(super) fn read(event_type: EventType, header: &Header, bytes: &[u8]) -> Resu
 }
 
 fn read_message(header: &Header, body: Message<'_>) -> Result<Event, DecodeError> {
-    let msg_type = header.msg_type.and_then(|n| MsgType::new(n.into())).ok_or(DecodeError::Field("msg_type"))?;
+    let msg_type =
+        header.msg_type.and_then(|n| MsgType::new(n.into())).ok_or(DecodeError::Field("msg_type"))?;
     Ok(Event::MessageSent {
         msg_id: MsgId::new(header.msg_id.ok_or(DecodeError::Field("msg_id"))?.get()),
         sender: Sender::new(header.actor).map_err(|_| DecodeError::Field("actor"))?,

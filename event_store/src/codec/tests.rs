@@ -1,6 +1,6 @@
 //! Golden files: one body of every type in every form that was ever written, and what it says today.
 
-use domain::{ClientMsgId, ConvId, Content, EventId, Flags, History, Sender, Source, StreamKind, Uid};
+use domain::{ClientMsgId, Content, ConvId, EventId, Flags, History, Sender, Source, StreamKind, Uid};
 
 use super::*;
 use crate::{
@@ -39,17 +39,31 @@ fn golden() -> Vec<(&'static str, &'static str, Event)> {
         };
     }
     vec![
-        file!("message_sent.v1.json", message(text("a \"b\" \u{1F600} \u{7fa4}\n"), vec![uid(7), uid(9)], Some(seq(12)))),
+        file!(
+            "message_sent.v1.json",
+            message(text("a \"b\" \u{1F600} \u{7fa4}\n"), vec![uid(7), uid(9)], Some(seq(12)))
+        ),
         file!("message_sent_plain.v1.json", message(text("hi"), vec![], None)),
         file!("message_sent_card.v1.json", message(card, vec![], None)),
         file!("message_recalled.v1.json", Event::MessageRecalled { seq: seq(7), by: uid(1), at: 5 }),
-        file!("messages_deleted_for.v1.json", Event::MessagesDeletedFor { uid: uid(2), seqs: vec![seq(1), seq(300)] }),
-        file!("messages_restored_for.v1.json", Event::MessagesRestoredFor { uid: uid(2), seqs: vec![seq(1)] }),
+        file!(
+            "messages_deleted_for.v1.json",
+            Event::MessagesDeletedFor { uid: uid(2), seqs: vec![seq(1), seq(300)] }
+        ),
+        file!(
+            "messages_restored_for.v1.json",
+            Event::MessagesRestoredFor { uid: uid(2), seqs: vec![seq(1)] }
+        ),
         file!("read_advanced.v1.json", Event::ReadAdvanced { uid: uid(2), read_seq: seq(41), at: 5 }),
         file!("history_cleared.v1.json", Event::HistoryCleared { uid: uid(2), up_to_seq: seq(0) }),
         file!(
             "group_created.v1.json",
-            Event::GroupCreated { name: "Team".into(), owner: uid(1), history: History::Joined, source: source.clone() }
+            Event::GroupCreated {
+                name: "Team".into(),
+                owner: uid(1),
+                history: History::Joined,
+                source: source.clone()
+            }
         ),
         file!(
             "members_joined.v1.json",

@@ -106,7 +106,9 @@ pub(crate) fn read(state: &mut Conversation, key: Key, value: Option<&str>) -> R
             state.people.insert(uid, person.unwrap_or_default());
         }
         Key::Deleted(uid, bucket) => {
-            let bits = parse(value, |(high, low): (u64, u64)| Some(Bits::new(u128::from(high) << 64 | u128::from(low))))?;
+            let bits = parse(value, |(high, low): (u64, u64)| {
+                Some(Bits::new(u128::from(high) << 64 | u128::from(low)))
+            })?;
             state.deleted.insert((uid, bucket), bits.unwrap_or_default());
         }
         Key::Recall(seq) => {
@@ -131,4 +133,3 @@ fn parse<P: DeserializeOwned, T>(
     let piece = serde_json::from_str(text).map_err(|error| corrupt(format!("{text}: {error}")))?;
     check(piece).map(Some).ok_or_else(|| corrupt(text.to_owned()))
 }
-

@@ -25,6 +25,14 @@ pub(super) struct Waiting {
     pub answer: oneshot::Sender<Result<Reply, CommandError>>,
 }
 
+/// Why a command was not taken.
+pub(super) enum Refused {
+    /// No room; here it is again.
+    Full(Box<Waiting>),
+    /// The server is going down.
+    Closed,
+}
+
 pub(super) struct Queue {
     lines: Mutex<Lines>,
     arrived: Notify,
@@ -51,13 +59,19 @@ impl Queue {
     }
 
     /// Gives the command back when its conversation's line, or the shard, is full.
-    pub fn push(&self, conv: ConvId, waiting: Waiting) -> Result<(), Waiting> {
+    pub fn push(&self, conv: ConvId, waiting: Waiting) -> Result<(), Refused> {
         let mut lines = self.lines();
+        // Under the lock: after `close` nothing comes in behind the worker's back.
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Refused::Closed);
+        }
         if lines.waiting >= WAITING_PER_SHARD_MAX {
-            return Err(waiting);
+            return Err(Refused::Full(Box::new(waiting)));
         }
         match lines.by_conversation.get_mut(&conv) {
-            Some(line) if line.len() >= WAITING_PER_CONVERSATION_MAX => return Err(waiting),
+            Some(line) if line.len() >= WAITING_PER_CONVERSATION_MAX => {
+                return Err(Refused::Full(Box::new(waiting)));
+            }
             Some(line) => line.push_back(waiting),
             None => {
                 lines.turns.push_back(conv.clone());
@@ -80,12 +94,14 @@ impl Queue {
     pub async fn take(&self, limit: usize) -> Option<Vec<(ConvId, Waiting)>> {
         loop {
             let arrived = self.arrived.notified();
+            // Before the look, so that a close in between is seen after the next one.
+            let closed = self.closed.load(Ordering::Acquire);
             let batch = self.lines().take(limit);
             if !batch.is_empty() {
                 self.room.notify_waiters();
                 return Some(batch);
             }
-            if self.closed.load(Ordering::Acquire) {
+            if closed {
                 return None;
             }
             arrived.await;
@@ -94,8 +110,11 @@ impl Queue {
 
     /// After this the worker ends once nothing waits.
     pub fn close(&self) {
+        let lines = self.lines();
         self.closed.store(true, Ordering::Release);
+        drop(lines);
         self.arrived.notify_one();
+        self.room.notify_waiters();
     }
 
     fn lines(&self) -> MutexGuard<'_, Lines> {
@@ -169,7 +188,9 @@ mod tests {
         for n in 0..WAITING_PER_CONVERSATION_MAX as u64 {
             assert!(queue.push(conv("hot"), waiting(n)).is_ok());
         }
-        assert_eq!(queue.push(conv("hot"), waiting(7)).map_err(|w| number(&w)), Err(7));
+        assert!(
+            matches!(queue.push(conv("hot"), waiting(7)), Err(Refused::Full(back)) if number(&back) == 7)
+        );
         assert!(queue.push(conv("calm"), waiting(0)).is_ok());
         queue.take(10).await;
         assert!(queue.push(conv("hot"), waiting(7)).is_ok());
@@ -180,6 +201,7 @@ mod tests {
         let queue = Queue::new();
         assert!(queue.push(conv("a"), waiting(1)).is_ok());
         queue.close();
+        assert!(matches!(queue.push(conv("a"), waiting(2)), Err(Refused::Closed)));
         assert_eq!(queue.take(10).await.map(|batch| batch.len()), Some(1));
         assert!(queue.take(10).await.is_none());
     }

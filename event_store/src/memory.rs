@@ -1,0 +1,232 @@
+//! The log in memory, for tests of the domain's rules through the handler and for the contract suite. Loses
+//! everything with the process.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+use domain::{ConvId, EventId, Key, Need, StreamKind};
+use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, watch};
+use uuid::Uuid;
+
+use crate::{
+    codec,
+    port::{Batch, EventStore, Found, LogInfo, ShardHead, StoreError, StreamHead, Turn, Wanted},
+    recorded::{Position, Recorded, StreamName},
+    shard::{SHARDS, Shard},
+};
+
+/// A log in memory.
+pub struct MemoryEventStore {
+    info: LogInfo,
+    shards: Vec<MemoryShard>,
+}
+
+struct MemoryShard {
+    /// The exclusive turn.
+    turn: AsyncMutex<()>,
+    log: Mutex<ShardLog>,
+    wake: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct ShardLog {
+    /// The event at position n is at n − 1.
+    events: Vec<Recorded>,
+    streams: HashMap<StreamName, Vec<usize>>,
+    ids: HashMap<(StreamName, EventId), usize>,
+    pieces: HashMap<(ConvId, Key), String>,
+}
+
+impl MemoryEventStore {
+    /// An empty log.
+    pub fn new(log_id: Uuid) -> Self {
+        let shard = |_| MemoryShard {
+            turn: AsyncMutex::default(),
+            log: Mutex::default(),
+            wake: watch::Sender::new(0),
+        };
+        let info = LogInfo { log_id, epoch: 1, shards: SHARDS };
+        Self { info, shards: (0..SHARDS).map(shard).collect() }
+    }
+
+    fn shard(&self, shard: Shard) -> &MemoryShard {
+        &self.shards[usize::from(shard.get())]
+    }
+
+    fn of_conversation(&self, conv: &ConvId) -> &MemoryShard {
+        self.shard(Shard::of(conv, self.info.shards))
+    }
+}
+
+impl MemoryShard {
+    fn log(&self) -> MutexGuard<'_, ShardLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn append(&self, batch: &Batch) {
+        self.log().append(batch);
+        self.wake.send_modify(|count| *count += 1);
+    }
+}
+
+impl ShardLog {
+    fn head(&self) -> ShardHead {
+        self.events.last().map_or_else(ShardHead::default, |last| ShardHead {
+            position: last.header.position,
+            recorded_at: last.header.recorded_at,
+        })
+    }
+
+    fn stream_head(&self, stream: &StreamName) -> StreamHead {
+        let last = self.streams.get(stream).and_then(|indices| indices.last());
+        last.map_or_else(StreamHead::default, |index| {
+            let header = &self.events[*index].header;
+            StreamHead { version: header.version, chain: header.chain }
+        })
+    }
+
+    fn append(&mut self, batch: &Batch) {
+        for event in &batch.events {
+            let index = self.events.len();
+            self.streams.entry(event.header.stream.clone()).or_default().push(index);
+            self.ids.insert((event.header.stream.clone(), event.header.event_id), index);
+            self.events.push(event.clone());
+        }
+        for piece in &batch.pieces {
+            self.pieces.insert((piece.conv.clone(), piece.key), piece.value.clone());
+        }
+    }
+
+    fn load(&self, wanted: &[Wanted]) -> Vec<Found> {
+        wanted.iter().map(|wanted| self.load_one(wanted)).collect()
+    }
+
+    fn load_one(&self, Wanted { conv, heads, needs }: &Wanted) -> Found {
+        let mut found = Found::default();
+        if *heads {
+            found.heads = Some(StreamKind::ALL.map(|kind| self.stream_head(&StreamName::new(conv, kind))));
+        }
+        for need in needs {
+            match need {
+                Need::Piece(key) => {
+                    let value = self.pieces.get(&(conv.clone(), *key));
+                    found.pieces.extend(value.map(|value| (*key, value.clone())));
+                }
+                Need::Message(seq) => {
+                    let stream = self.streams.get(&StreamName::new(conv, StreamKind::Message));
+                    let place = usize::try_from(seq.get()).unwrap_or(0).checked_sub(1);
+                    let index = place.and_then(|place| stream?.get(place));
+                    found.messages.extend(index.and_then(|index| codec::message_fact(&self.events[*index])));
+                }
+                Need::Event(kind, id) => {
+                    let index = self.ids.get(&(StreamName::new(conv, *kind), *id));
+                    found.events.extend(index.map(|index| (*id, self.events[*index].clone())));
+                }
+            }
+        }
+        found
+    }
+}
+
+#[async_trait]
+impl EventStore for MemoryEventStore {
+    fn info(&self) -> &LogInfo {
+        &self.info
+    }
+
+    async fn read_stream(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let log = self.of_conversation(&stream.conv).log();
+        let indices = log.streams.get(stream).map_or(&[][..], Vec::as_slice);
+        let skip = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
+        Ok(indices.iter().skip(skip).take(limit as usize).map(|index| log.events[*index].clone()).collect())
+    }
+
+    async fn read_shard(
+        &self,
+        shard: Shard,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let log = self.shard(shard).log();
+        let skip = usize::try_from(after.get()).unwrap_or(usize::MAX);
+        Ok(log.events.iter().skip(skip).take(limit as usize).cloned().collect())
+    }
+
+    async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError> {
+        Ok(self.shards.iter().map(|shard| shard.log().head()).collect())
+    }
+
+    async fn shard_head(&self, shard: Shard) -> Result<ShardHead, StoreError> {
+        Ok(self.shard(shard).log().head())
+    }
+
+    async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
+        let log = self.of_conversation(conv).log();
+        let last = StreamKind::ALL.map(|kind| {
+            let stream = log.streams.get(&StreamName::new(conv, kind));
+            stream.and_then(|indices| indices.last()).map(|index| log.events[*index].header.position)
+        });
+        Ok(last.into_iter().flatten().max().unwrap_or_default())
+    }
+
+    async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
+        Ok(self.shard(shard).log().load(wanted))
+    }
+
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
+        let shard = self.shard(shard);
+        let _turn = shard.turn.lock().await;
+        if shard.log().head().position != seen.position {
+            return Ok(false);
+        }
+        shard.append(batch);
+        Ok(true)
+    }
+
+    async fn turn(&self, shard: Shard) -> Result<Box<dyn Turn + '_>, StoreError> {
+        let shard = self.shard(shard);
+        let turn = shard.turn.lock().await;
+        Ok(Box::new(MemoryTurn { head: shard.log().head(), shard, _turn: turn }))
+    }
+
+    fn wake(&self, shard: Shard) -> watch::Receiver<u64> {
+        self.shard(shard).wake.subscribe()
+    }
+}
+
+struct MemoryTurn<'a> {
+    head: ShardHead,
+    shard: &'a MemoryShard,
+    _turn: AsyncMutexGuard<'a, ()>,
+}
+
+#[async_trait]
+impl Turn for MemoryTurn<'_> {
+    fn head(&self) -> ShardHead {
+        self.head
+    }
+
+    async fn grown_since(&mut self, after: Position, limit: u32) -> Result<Option<Vec<ConvId>>, StoreError> {
+        let log = self.shard.log();
+        let new = log.events.get(usize::try_from(after.get()).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let convs = || new.iter().map(|event| event.header.stream.conv.clone()).collect();
+        Ok((new.len() <= limit as usize).then(convs))
+    }
+
+    async fn load(&mut self, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
+        Ok(self.shard.log().load(wanted))
+    }
+
+    async fn append(self: Box<Self>, batch: &Batch) -> Result<(), StoreError> {
+        self.shard.append(batch);
+        Ok(())
+    }
+}
