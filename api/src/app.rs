@@ -5,15 +5,16 @@ use std::sync::Arc;
 use domain::Ms;
 use event_store::{Clock, CommandHandler, Entropy};
 use metrics_exporter_prometheus::PrometheusHandle;
+use projections::ReadModels;
 
-use crate::{auth::Tokens, cursor::Cursors, msg_ids::MsgIds, queries::Queries, ready::Checks};
+use crate::{auth::Tokens, cursor::Cursors, msg_ids::MsgIds, ready::Checks};
 
 /// Everything that a request may need.
 pub struct App {
     /// Takes commands and answers once they are durable.
     pub commands: CommandHandler,
     /// Answers questions, each through the asking person's eyes.
-    pub queries: Arc<dyn Queries>,
+    pub read_models: ReadModels,
     /// Gives new messages their ids.
     pub msg_ids: MsgIds,
     /// Knows whose token is good.

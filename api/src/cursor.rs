@@ -95,7 +95,9 @@ impl Cursors {
             good.then(|| from_hex(place)).flatten()
         };
         let parsed = place().as_deref().and_then(parse);
-        parsed.map(Some).ok_or_else(|| Problem::new(Code::InvalidCursor, "a cursor is sent back as it was given"))
+        parsed
+            .map(Some)
+            .ok_or_else(|| Problem::new(Code::InvalidCursor, "a cursor is sent back as it was given"))
     }
 
     fn checksum(&self, list: &List, viewer: Uid, place: &str) -> String {
@@ -107,7 +109,8 @@ impl Cursors {
 }
 
 fn from_hex(digits: &str) -> Option<String> {
-    let bytes = digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
+    let bytes =
+        digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
     String::from_utf8(bytes.collect::<Option<_>>()?).ok()
 }
 
@@ -140,12 +143,23 @@ mod tests {
             let altered = String::from_utf8(altered).unwrap();
             assert!(cursors.uid(&list, uid(1), Some(&altered)).is_err(), "{altered}");
         }
-        for odd in ["", "1", "x", "字字字字字字字字", &good[..good.len() - 1], &format!("{good}0"), &"1".repeat(9999)] {
+        for odd in [
+            "",
+            "1",
+            "x",
+            "字字字字字字字字",
+            &good[..good.len() - 1],
+            &format!("{good}0"),
+            &"1".repeat(9999),
+        ] {
             assert!(cursors.uid(&list, uid(1), Some(odd)).is_err(), "{odd}");
         }
         assert!(cursors.uid(&list, uid(2), Some(&good)).is_err(), "another person's");
         let other = List::Members(ConvId::parse("grp-b").unwrap());
         assert!(cursors.uid(&other, uid(1), Some(&good)).is_err(), "another list's");
-        assert!(Cursors::of_log(Uuid::from_u128(2)).uid(&list, uid(1), Some(&good)).is_err(), "another log's");
+        assert!(
+            Cursors::of_log(Uuid::from_u128(2)).uid(&list, uid(1), Some(&good)).is_err(),
+            "another log's"
+        );
     }
 }

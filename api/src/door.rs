@@ -64,7 +64,11 @@ impl InPath for Group {
 
     fn parse(text: &str) -> Result<Self, Problem> {
         let conv = ConvId::parse(text)?;
-        if conv.is_group() { Ok(Self(conv)) } else { Err(Problem::new(Code::NotAGroup, "a group's id is grp-<slug>")) }
+        if conv.is_group() {
+            Ok(Self(conv))
+        } else {
+            Err(Problem::new(Code::NotAGroup, "a group's id is grp-<slug>"))
+        }
     }
 }
 
@@ -117,7 +121,8 @@ impl FromRequestParts<Arc<App>> for IdempotencyKey {
         let mut values = parts.headers.get_all("idempotency-key").iter();
         let (first, second) = (values.next(), values.next());
         let Some(value) = first else { return Ok(Self(None)) };
-        let key = value.to_str().ok().filter(|_| second.is_none()).and_then(|text| Uuid::try_parse(text).ok());
+        let key =
+            value.to_str().ok().filter(|_| second.is_none()).and_then(|text| Uuid::try_parse(text).ok());
         key.map(|key| Self(Some(key)))
             .ok_or_else(|| Problem::new(Code::InvalidIdempotencyKey, "the header names one UUID"))
     }

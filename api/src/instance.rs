@@ -141,7 +141,10 @@ impl Instance {
                 Ok(())
             }
             None => {
-                tracing::warn!(number = self.number, "the instance number went to somebody else: claiming one again");
+                tracing::warn!(
+                    number = self.number,
+                    "the instance number went to somebody else: claiming one again"
+                );
                 self.take().await
             }
         }

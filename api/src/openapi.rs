@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use utoipa::{
-    IntoResponses, Modify, OpenApi, PartialSchema, ToSchema,
+    IntoResponses, Modify, OpenApi, ToSchema,
     openapi::{
-        Components, ContentBuilder, RefOr, Ref, ResponseBuilder,
+        Components, ContentBuilder, Ref, RefOr, ResponseBuilder,
         response::Response,
         security::{Http, HttpAuthScheme, SecurityScheme},
     },
@@ -42,9 +42,8 @@ struct Bearer;
 
 impl Modify for Bearer {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
-        let scheme = SecurityScheme::Http(
-            Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build(),
-        );
+        let scheme =
+            SecurityScheme::Http(Http::builder().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build());
         openapi.components.get_or_insert_with(Components::new).add_security_scheme("bearer", scheme);
     }
 }
@@ -64,7 +63,8 @@ const OF_BODIES: [Code; 6] = [
 const OF_COMMANDS: [Code; 4] =
     [Code::InvalidConvId, Code::NotAMember, Code::TooManyRequests, Code::CommandRefused];
 /// Problems of every question about a conversation.
-const OF_QUERIES: [Code; 4] = [Code::InvalidConvId, Code::InvalidParameter, Code::InvalidCursor, Code::NotAMember];
+const OF_QUERIES: [Code; 4] =
+    [Code::InvalidConvId, Code::InvalidParameter, Code::InvalidCursor, Code::NotAMember];
 
 /// Declares sets of problems, for `responses(…)` of a route.
 macro_rules! problems {
@@ -166,7 +166,8 @@ mod tests {
             let operation = &document["paths"][path][method];
             assert!(operation.is_object(), "{method} {path}");
         }
-        let described: usize = document["paths"].as_object().unwrap().values().map(|it| it.as_object().unwrap().len()).sum();
+        let described: usize =
+            document["paths"].as_object().unwrap().values().map(|it| it.as_object().unwrap().len()).sum();
         assert_eq!(described, routes.len(), "nothing is described that is not there");
     }
 
@@ -189,7 +190,8 @@ mod tests {
     #[test]
     fn problems_are_told_by_status() {
         let document = serde_json::to_value(Description::openapi()).unwrap();
-        let recall = &document["paths"]["/v1/conversations/{conv_id}/messages/{seq}/recall"]["post"]["responses"];
+        let recall =
+            &document["paths"]["/v1/conversations/{conv_id}/messages/{seq}/recall"]["post"]["responses"];
         let said = |status: &str| recall[status]["description"].as_str().unwrap_or_default().to_owned();
         assert!(said("403").contains("not_a_member") && said("403").contains("not_sender"));
         assert!(said("409").contains("recall_window_passed"));

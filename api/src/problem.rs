@@ -86,11 +86,15 @@ impl Code {
             Self::MethodNotAllowed => (405, "method_not_allowed", "This address does not take this method"),
             Self::RequestTimeout => (408, "request_timeout", "The body did not arrive in time"),
             Self::IdempotencyConflict => (409, "idempotency_conflict", "This id was used for something else"),
-            Self::RecallWindowPassed => (409, "recall_window_passed", "It is too late to recall this message"),
+            Self::RecallWindowPassed => {
+                (409, "recall_window_passed", "It is too late to recall this message")
+            }
             Self::GroupExists => (409, "group_exists", "This group's id is taken"),
             Self::OwnerStays => (409, "owner_stays", "The owner cannot leave"),
             Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
-            Self::UnsupportedMediaType => (415, "unsupported_media_type", "The body must be application/json"),
+            Self::UnsupportedMediaType => {
+                (415, "unsupported_media_type", "The body must be application/json")
+            }
             Self::InvalidBody => (422, "invalid_body", "The body is JSON of another shape"),
             Self::InvalidContent => (422, "invalid_content", "The content does not fit its msg_type"),
             Self::InvalidUid => (422, "invalid_uid", "This is not a uid"),
@@ -100,8 +104,12 @@ impl Code {
             Self::InvalidGroupId => (422, "invalid_group_id", "This is not a group's id"),
             Self::InvalidName => (422, "invalid_name", "This is not a group's name"),
             Self::NotAGroup => (422, "not_a_group", "This conversation is not a group"),
-            Self::ReadSeqBeyondHead => (422, "read_seq_beyond_head", "There is no message yet at this read_seq"),
-            Self::UpToSeqBeyondHead => (422, "up_to_seq_beyond_head", "There is no message yet at this up_to_seq"),
+            Self::ReadSeqBeyondHead => {
+                (422, "read_seq_beyond_head", "There is no message yet at this read_seq")
+            }
+            Self::UpToSeqBeyondHead => {
+                (422, "up_to_seq_beyond_head", "There is no message yet at this up_to_seq")
+            }
             Self::GroupFull => (422, "group_full", "The group has no room"),
             Self::CommandRefused => (422, "command_refused", "The log will not take this"),
             Self::TooManyRequests => (429, "too_many_requests", "Too much at once"),
@@ -174,7 +182,13 @@ impl Problem {
     /// As it is serialised, in answers and in WebSocket frames.
     pub fn body(&self) -> ProblemBody {
         let (status, code, title) = self.code.row();
-        ProblemBody { kind: format!("urn:quipu:problem:{code}"), title, status, code, detail: self.detail.clone() }
+        ProblemBody {
+            kind: format!("urn:quipu:problem:{code}"),
+            title,
+            status,
+            code,
+            detail: self.detail.clone(),
+        }
     }
 }
 
@@ -323,7 +337,10 @@ mod tests {
     #[test]
     fn who_may_try_again_hears_when_and_who_must_log_in_hears_how() {
         let header = |code, name| Problem::new(code, "").into_response().headers().contains_key(name);
-        assert!(header(Code::Unavailable, header::RETRY_AFTER) && header(Code::TooManyRequests, header::RETRY_AFTER));
+        assert!(
+            header(Code::Unavailable, header::RETRY_AFTER)
+                && header(Code::TooManyRequests, header::RETRY_AFTER)
+        );
         assert!(!header(Code::NotAMember, header::RETRY_AFTER));
         assert!(header(Code::Unauthorized, header::WWW_AUTHENTICATE));
     }
@@ -337,6 +354,9 @@ mod tests {
 
     #[test]
     fn a_detail_does_not_echo_a_body() {
-        assert_eq!(Problem::new(Code::InvalidBody, "字".repeat(100_000)).detail.chars().count(), DETAIL_CHARS_MAX);
+        assert_eq!(
+            Problem::new(Code::InvalidBody, "字".repeat(100_000)).detail.chars().count(),
+            DETAIL_CHARS_MAX
+        );
     }
 }

@@ -84,7 +84,8 @@ fn only_configured_algorithms_and_keys_are_taken() {
     // The public key used as a secret: the classic confusion.
     let by_confusion = signed(Algorithm::HS256, &hmac(RSA_PUBLIC), &good());
     let keys = |pems: &[&str]| {
-        pems.iter().fold(Tokens::new(Arc::new(Stopped)), |it, pem| it.with_public_key("x", pem.as_bytes()).unwrap())
+        pems.iter()
+            .fold(Tokens::new(Arc::new(Stopped)), |it, pem| it.with_public_key("x", pem.as_bytes()).unwrap())
     };
     for (tokens, token, expected) in [
         (tokens(), &by_rsa, Some(TokenError::Algorithm)),

@@ -86,7 +86,8 @@ async fn drain(stream: &mut BodyDataStream, most: usize) {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
-    let text = std::str::from_utf8(bytes).map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))?;
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))?;
     serde_json::from_str(text).map_err(|error| match error.classify() {
         Category::Data => Problem::new(Code::InvalidBody, error),
         Category::Syntax | Category::Eof | Category::Io => Problem::new(Code::MalformedJson, error),
@@ -110,10 +111,20 @@ mod tests {
     fn broken_json_and_json_of_another_shape_are_two_things() {
         let code = |text: &[u8]| parse::<Shape>(text).map_err(|problem| problem.code).err();
         assert_eq!(code(b"{\"n\":1}"), None);
-        for malformed in [&b""[..], b"{", b"{\"n\":1", b"{\"n\":1}}", b"{'n':1}", b"\xff", b"{\"n\":\"\xff\"}"] {
+        for malformed in
+            [&b""[..], b"{", b"{\"n\":1", b"{\"n\":1}}", b"{'n':1}", b"\xff", b"{\"n\":\"\xff\"}"]
+        {
             assert_eq!(code(malformed), Some(Code::MalformedJson), "{malformed:?}");
         }
-        for shape in [&b"{}"[..], b"[]", b"null", b"{\"n\":\"1\"}", b"{\"n\":-1}", b"{\"n\":1,\"m\":2}", b"{\"n\":1.5}"] {
+        for shape in [
+            &b"{}"[..],
+            b"[]",
+            b"null",
+            b"{\"n\":\"1\"}",
+            b"{\"n\":-1}",
+            b"{\"n\":1,\"m\":2}",
+            b"{\"n\":1.5}",
+        ] {
             assert_eq!(code(shape), Some(Code::InvalidBody), "{shape:?}");
         }
         let deep = "[".repeat(100_000);
@@ -135,7 +146,8 @@ mod tests {
 
     #[test]
     fn the_media_type_may_have_parameters() {
-        let is = |value: &str| is_json(&[(header::CONTENT_TYPE, value.parse().unwrap())].into_iter().collect());
+        let is =
+            |value: &str| is_json(&[(header::CONTENT_TYPE, value.parse().unwrap())].into_iter().collect());
         assert!(is("application/json") && is("Application/JSON; charset=utf-8"));
         assert!(!is("text/plain") && !is("application/jsonp") && !is_json(&HeaderMap::new()));
     }

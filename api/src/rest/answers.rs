@@ -1,6 +1,6 @@
 //! The JSON of what is answered, field by field as the contract has it. Shared with the WebSocket.
 
-use domain::{Fact, Flags, Ms, Recall, Role, Sender, Seq, Sent, Uid};
+use domain::{Fact, Flags, Ms, Recall, Role, Sender, Sent, Seq, Uid};
 use projections::query::{Item, ItemState, MemberRow, Page, Quote, QuoteState, ReadPosition, Summary};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;

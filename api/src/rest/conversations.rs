@@ -38,7 +38,7 @@ pub async fn list(
     Params(params): Params<ListParams>,
 ) -> Result<Json<Conversations>, Problem> {
     let after = app.cursors.conversation(caller.uid, params.cursor.as_deref())?;
-    let page = app.queries.summaries(caller.uid, page_limit(params.limit)?, after).await?;
+    let page = app.read_models.summaries(caller.uid, page_limit(params.limit)?, after).await?;
     let cursor = page.next.map(|(at, conv)| app.cursors.after_conversation(caller.uid, (at, &conv)));
     let conversations = page.conversations.into_iter().map(|it| ConversationAnswer::new(it, caller.uid));
     Ok(Json(Conversations { conversations: conversations.collect(), cursor }))
@@ -55,7 +55,7 @@ pub async fn one(
     caller: Caller,
     Path(conv): Path<ConvId>,
 ) -> Result<Json<ConversationAnswer>, Problem> {
-    let summary = app.queries.summary(&conv, caller.uid).await?;
+    let summary = app.read_models.summary(&conv, caller.uid).await?;
     Ok(Json(ConversationAnswer::new(summary, caller.uid)))
 }
 

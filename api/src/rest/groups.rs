@@ -72,7 +72,9 @@ fn named(text: &str) -> Result<ConvId, Problem> {
     match ConvId::parse(text) {
         Ok(conv) if conv.is_group() => Ok(conv),
         Ok(_) => Err(invalid("a single chat's id is not a group's")),
-        Err(_) => GroupSlug::parse(text).map(|slug| ConvId::group(&slug)).map_err(|error| invalid(&error.to_string())),
+        Err(_) => GroupSlug::parse(text)
+            .map(|slug| ConvId::group(&slug))
+            .map_err(|error| invalid(&error.to_string())),
     }
 }
 
@@ -115,7 +117,8 @@ pub async fn create(
     Body(body): Body<GroupBody>,
 ) -> Result<(StatusCode, Json<CreatedGroup>), Problem> {
     let (conv, command) = body.command(&app, caller.uid, key)?;
-    let Reply::Created { duplicate } = app.commands.handle(conv.clone(), caller.request(command)).await? else {
+    let Reply::Created { duplicate } = app.commands.handle(conv.clone(), caller.request(command)).await?
+    else {
         return Err(Problem::bug("a foundation was answered with something else"));
     };
     let status = if duplicate { StatusCode::OK } else { StatusCode::CREATED };
@@ -146,7 +149,7 @@ pub async fn members(
 ) -> Result<Json<Members>, Problem> {
     let (list, limit) = (List::Members(conv.clone()), page_limit(params.limit)?);
     let after = app.cursors.uid(&list, caller.uid, params.cursor.as_deref())?;
-    let members = app.queries.members(&conv, caller.uid, after, limit).await?;
+    let members = app.read_models.members(&conv, caller.uid, after, limit).await?;
     let full = members.len() == limit.get() as usize;
     let last = members.last().filter(|_| full).map(|it| it.uid);
     let cursor = last.map(|last| app.cursors.after_uid(&list, caller.uid, last));

@@ -49,7 +49,7 @@ pub async fn read(
         Command::Read { uid: caller.uid, read_seq: Seq::of_message(body.read_seq)?, at: app.clock.now() };
     app.commands.handle(conv.clone(), caller.request(command)).await?;
     // From the read model, so that the caller's own sends count too.
-    let summary = app.queries.summary(&conv, caller.uid).await?;
+    let summary = app.read_models.summary(&conv, caller.uid).await?;
     Ok(Json(ReadState { read_seq: summary.read_seq.get(), unread: summary.unread }))
 }
 

@@ -112,7 +112,7 @@ pub async fn page(
 ) -> Result<Json<PageAnswer>, Problem> {
     let bound = |seq: Option<u64>| seq.map(Seq::new);
     let range = Range { before_seq: bound(params.before_seq), after_seq: bound(params.after_seq) };
-    let page = app.queries.page(&conv, caller.uid, range, page_limit(params.limit)?).await?;
+    let page = app.read_models.page(&conv, caller.uid, range, page_limit(params.limit)?).await?;
     Ok(Json(page.into()))
 }
 
@@ -139,7 +139,8 @@ pub async fn recall(
 ) -> Result<Json<RecalledMessage>, Problem> {
     let by = Asking { uid: caller.uid, admin: caller.roles.admin };
     let command = Command::Recall { seq, by, at: app.clock.now(), window: app.limits.recall_window };
-    let Reply::Recalled { seq, by, at } = app.commands.handle(conv.clone(), caller.request(command)).await? else {
+    let Reply::Recalled { seq, by, at } = app.commands.handle(conv.clone(), caller.request(command)).await?
+    else {
         return Err(Problem::bug("a recall was answered with something else"));
     };
     let (seq, recalled_by) = (seq.get(), by.get());

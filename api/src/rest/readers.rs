@@ -41,7 +41,7 @@ pub async fn read_positions(
 ) -> Result<Json<ReadPositions>, Problem> {
     let (list, limit) = (List::ReadPositions(conv.clone()), page_limit(params.limit)?);
     let after = app.cursors.uid(&list, caller.uid, params.cursor.as_deref())?;
-    let positions = app.queries.read_positions(&conv, caller.uid, after, limit).await?;
+    let positions = app.read_models.read_positions(&conv, caller.uid, after, limit).await?;
     let full = positions.len() == limit.get() as usize;
     let last = positions.last().filter(|_| full).map(|it| it.uid);
     let cursor = last.map(|last| app.cursors.after_uid(&list, caller.uid, last));
@@ -79,7 +79,7 @@ pub async fn readers(
 ) -> Result<Json<ReadersAnswer>, Problem> {
     let list = List::Readers(conv.clone(), seq);
     let after = app.cursors.uid(&list, caller.uid, params.cursor.as_deref())?;
-    let readers = app.queries.readers(&conv, caller.uid, seq, after, page_limit(params.limit)?).await?;
+    let readers = app.read_models.readers(&conv, caller.uid, seq, after, page_limit(params.limit)?).await?;
     let numbers = |uids: Vec<Uid>| uids.into_iter().map(Uid::get).collect();
     Ok(Json(ReadersAnswer {
         read_count: readers.read_count,

@@ -77,7 +77,8 @@ fn what_is_deleted_or_expired_shows_its_number_only() {
 fn content_is_sent_as_it_stands() {
     let stored = r#"{"b":1.50,"a":"é"}"#;
     let item = ItemState::Normal(fact(Content::from_log(MsgType::Card, stored.into())));
-    let sent = serde_json::to_string(&ItemAnswer::from(Item { seq: Seq::new(5), state: item, quote: None })).unwrap();
+    let sent = serde_json::to_string(&ItemAnswer::from(Item { seq: Seq::new(5), state: item, quote: None }))
+        .unwrap();
     assert!(sent.contains(&format!("\"content\":{stored}")), "{sent}");
 }
 
