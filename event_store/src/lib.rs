@@ -7,6 +7,7 @@ pub mod codec;
 pub mod handler;
 pub mod memory;
 pub mod port;
+pub mod postgres;
 pub mod recorded;
 pub mod shard;
 pub mod surroundings;

@@ -1,0 +1,235 @@
+//! The log on Postgres. One lock a shard makes position order the order of commits, on any number of nodes.
+//!
+//! Schema: migrations/V1__log.sql. Protocol: docs/decisions/0002.
+
+mod append;
+mod conversations;
+mod failure;
+mod load;
+mod notifier;
+mod read;
+mod rows;
+mod turn;
+
+use std::{
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use async_trait::async_trait;
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod};
+use domain::{ConvId, Ms, bucket::BUCKET_SIZE};
+use tokio::sync::watch;
+use tokio_postgres::NoTls;
+use uuid::Uuid;
+
+use crate::{
+    port::{Batch, EventStore, Found, LogInfo, ShardHead, StoreError, Turn, Wanted},
+    recorded::{Position, Recorded, StreamName},
+    shard::{SHARD_FUNCTION, SHARDS, Shard},
+};
+use conversations::Conversations;
+use failure::{corrupt, unavailable};
+use notifier::Notifier;
+
+/// How long a statement waits for a lock before the command is answered as unavailable. A turn takes
+/// milliseconds; only a node that hangs holds one for longer.
+const LOCK_TIMEOUT_S: u32 = 5;
+/// A transaction that has nothing to do for this long belongs to a node that hangs: Postgres ends it.
+const IDLE_TRANSACTION_TIMEOUT_S: u32 = 5;
+
+/// A log in a Postgres database. Cheap to clone.
+#[derive(Clone)]
+pub struct PostgresEventStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pool: Pool,
+    info: LogInfo,
+    conversations: Conversations,
+    /// A month whose bodies are known to have their partition.
+    month: Mutex<Range<Ms>>,
+    /// Statements sent to load what commands need: what a test counts.
+    loads: AtomicU64,
+    notifier: Notifier,
+}
+
+/// What a new log is created with, if there is none yet.
+#[derive(Debug, Clone, Copy)]
+pub struct NewLog {
+    /// Its name.
+    pub log_id: Uuid,
+    /// Now.
+    pub at: Ms,
+}
+
+/// Connections for the log: with time limits on locks and idle transactions, so that no node holds up another.
+pub fn pool(config: &tokio_postgres::Config, connections: usize) -> Result<Pool, StoreError> {
+    let mut config = config.clone();
+    let options = config.get_options().unwrap_or_default().to_owned();
+    config.options(format!(
+        "{options} -c lock_timeout={LOCK_TIMEOUT_S}s -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_S}s"
+    ));
+    if config.get_application_name().is_none() {
+        config.application_name("quipu");
+    }
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager = Manager::from_config(config, NoTls, recycling);
+    let build = Pool::builder(manager).max_size(connections).build();
+    build.map_err(|error| unavailable("make a connection pool", error))
+}
+
+impl PostgresEventStore {
+    /// Opens the log of a migrated database, or creates it. Refuses one that was made with another shard function
+    /// or bucket size than this binary has.
+    pub async fn open(pool: Pool, config: &tokio_postgres::Config, new: NewLog) -> Result<Self, StoreError> {
+        let doing = "open the log";
+        let client = pool.get().await.map_err(|error| unavailable(doing, error))?;
+        let created: [&(dyn tokio_postgres::types::ToSql + Sync); 5] =
+            [&new.log_id, &(SHARDS as i16), &SHARD_FUNCTION, &(BUCKET_SIZE as i32), &new.at];
+        client
+            .execute(include_str!("postgres/create_log.sql"), &created)
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        let row = client
+            .query_one(include_str!("postgres/log_info.sql"), &[])
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        let (function, bucket): (String, i32) = (row.get("shard_function"), row.get("bucket_size"));
+        if function != SHARD_FUNCTION || i64::from(bucket) != BUCKET_SIZE as i64 {
+            let what = format!(
+                "the log has shard function {function} and buckets of {bucket}; this binary has {SHARD_FUNCTION} and {BUCKET_SIZE}"
+            );
+            return Err(corrupt(doing, what));
+        }
+        let (epoch, shards): (i32, i16) = (row.get("epoch"), row.get("shards"));
+        let info = LogInfo { log_id: row.get("log_id"), epoch: epoch as u32, shards: shards as u16 };
+        drop(client);
+        let notifier = Notifier::start(pool.clone(), config.clone(), info.shards);
+        let inner = Inner {
+            pool,
+            conversations: Conversations::new(),
+            month: Mutex::new(0..0),
+            loads: AtomicU64::new(0),
+            notifier,
+            info,
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// How many statements were sent so far to load what commands need.
+    pub fn loads(&self) -> u64 {
+        self.inner.loads.load(Ordering::Relaxed)
+    }
+}
+
+impl Inner {
+    async fn client(&self, doing: &'static str) -> Result<Client, StoreError> {
+        self.pool.get().await.map_err(|error| unavailable(doing, error))
+    }
+
+    fn month(&self) -> MutexGuard<'_, Range<Ms>> {
+        self.month.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl EventStore for PostgresEventStore {
+    fn info(&self) -> &LogInfo {
+        &self.inner.info
+    }
+
+    async fn read_stream(
+        &self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let client = self.inner.client(read::DOING).await?;
+        read::stream(&client, &self.inner.conversations, stream, from, limit).await
+    }
+
+    async fn read_shard(
+        &self,
+        shard: Shard,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let doing = "read a shard";
+        let client = self.inner.client(doing).await?;
+        let statement = client
+            .prepare_cached(include_str!("postgres/read_shard.sql"))
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        let rows = client
+            .query(&statement, &[&(shard.get() as i16), &rows::position(after), &i64::from(limit)])
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        rows.iter().map(rows::recorded).collect()
+    }
+
+    async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError> {
+        let doing = "read where the shards stand";
+        let client = self.inner.client(doing).await?;
+        let statement = client
+            .prepare_cached(include_str!("postgres/shard_heads.sql"))
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        let shards = self.inner.info.shards;
+        let rows = client
+            .query(&statement, &[&i32::from(shards)])
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        let mut heads = vec![ShardHead::default(); usize::from(shards)];
+        for row in rows {
+            if let Some(head) = heads.get_mut(row.get::<_, i32>(0) as usize) {
+                *head = rows::shard_head(row.get(1), row.get(2));
+            }
+        }
+        Ok(heads)
+    }
+
+    async fn shard_head(&self, shard: Shard) -> Result<ShardHead, StoreError> {
+        let client = self.inner.client(turn::READ_HEAD).await?;
+        turn::shard_head(&client, shard).await
+    }
+
+    async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
+        let doing = "read where a conversation stands";
+        let client = self.inner.client(doing).await?;
+        let statement = client
+            .prepare_cached(include_str!("postgres/conversation_position.sql"))
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        let row = client
+            .query_one(&statement, &[&conv.as_str()])
+            .await
+            .map_err(|error| unavailable(doing, error))?;
+        Ok(Position::new(row.get::<_, Option<i64>>(0).unwrap_or(0) as u64))
+    }
+
+    async fn load(&self, _shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
+        let client = self.inner.client(load::DOING).await?;
+        load::load(&client, &self.inner.conversations, &self.inner.loads, wanted).await
+    }
+
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
+        let appended = append::append_at(&self.inner, shard, seen, batch).await?;
+        if appended && !batch.events.is_empty() {
+            self.inner.notifier.grown(shard);
+        }
+        Ok(appended)
+    }
+
+    async fn turn(&self, shard: Shard) -> Result<Box<dyn Turn + '_>, StoreError> {
+        Ok(Box::new(turn::PostgresTurn::wait(&self.inner, shard).await?))
+    }
+
+    fn wake(&self, shard: Shard) -> watch::Receiver<u64> {
+        self.inner.notifier.subscribe(shard)
+    }
+}

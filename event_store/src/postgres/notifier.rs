@@ -1,0 +1,133 @@
+//! Tells followers, here and on other nodes, that a shard has grown. Carries no data: a lost wake-up costs time,
+//! never an event.
+//!
+//! NOTIFY is never part of an append, where it would serialise the commits of all shards; it is gathered and sent
+//! on a connection of its own.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use deadpool_postgres::Pool;
+use futures_util::{StreamExt, stream};
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinHandle,
+};
+use tokio_postgres::{AsyncMessage, Config, NoTls};
+
+use crate::shard::Shard;
+
+/// Other nodes hear of new events at most this much later; one NOTIFY in this time, whatever the load.
+const GATHER: Duration = Duration::from_millis(10);
+/// The pause before listening again after the connection broke.
+const RECONNECT: Duration = Duration::from_secs(1);
+const CHANNEL: &str = "quipu_log";
+
+pub(super) struct Notifier {
+    shared: Arc<Shared>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+struct Shared {
+    wakes: Vec<watch::Sender<u64>>,
+    grown: Vec<AtomicBool>,
+    some_grown: Notify,
+}
+
+impl Shared {
+    fn wake(&self, shard: usize) {
+        if let Some(wake) = self.wakes.get(shard) {
+            wake.send_modify(|count| *count = count.wrapping_add(1));
+        }
+    }
+}
+
+impl Notifier {
+    pub fn start(pool: Pool, config: Config, shards: u16) -> Self {
+        let shared = Arc::new(Shared {
+            wakes: Shard::all(shards).map(|_| watch::Sender::new(0)).collect(),
+            grown: Shard::all(shards).map(|_| AtomicBool::new(false)).collect(),
+            some_grown: Notify::new(),
+        });
+        let tasks =
+            [tokio::spawn(tell(Arc::clone(&shared), pool)), tokio::spawn(hear(Arc::clone(&shared), config))];
+        Self { shared, tasks }
+    }
+
+    pub fn subscribe(&self, shard: Shard) -> watch::Receiver<u64> {
+        // A shard is always one of this log's; another one gets a receiver that never changes.
+        self.shared
+            .wakes
+            .get(usize::from(shard.get()))
+            .map_or_else(|| watch::channel(0).1, watch::Sender::subscribe)
+    }
+
+    /// This node has appended to a shard: its own followers hear of it at once.
+    pub fn grown(&self, shard: Shard) {
+        let shard = usize::from(shard.get());
+        self.shared.wake(shard);
+        if let Some(grown) = self.shared.grown.get(shard) {
+            grown.store(true, Ordering::Release);
+            self.shared.some_grown.notify_one();
+        }
+    }
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+async fn tell(shared: Arc<Shared>, pool: Pool) {
+    loop {
+        shared.some_grown.notified().await;
+        tokio::time::sleep(GATHER).await;
+        let grown = |(shard, grown): (usize, &AtomicBool)| {
+            grown.swap(false, Ordering::AcqRel).then(|| shard.to_string())
+        };
+        let shards = shared.grown.iter().enumerate().filter_map(grown).collect::<Vec<_>>().join(",");
+        let Ok(client) = pool.get().await else { continue };
+        if let Err(error) = client.execute("select pg_notify($1, $2)", &[&CHANNEL, &shards]).await {
+            tracing::debug!(%error, "could not tell other nodes; they look by themselves");
+        }
+    }
+}
+
+async fn hear(shared: Arc<Shared>, config: Config) {
+    loop {
+        if let Err(error) = listen(&shared, &config).await {
+            tracing::debug!(%error, "cannot hear other nodes for the moment; followers look by themselves");
+        }
+        tokio::time::sleep(RECONNECT).await;
+    }
+}
+
+async fn listen(shared: &Shared, config: &Config) -> Result<(), tokio_postgres::Error> {
+    let (client, mut connection) = config.connect(NoTls).await?;
+    let mut messages = stream::poll_fn(move |context| connection.poll_message(context));
+    let listening = client.batch_execute("listen quipu_log");
+    let hearing = async {
+        while let Some(message) = messages.next().await {
+            if let AsyncMessage::Notification(note) = message? {
+                note.payload()
+                    .split(',')
+                    .filter_map(|shard| shard.parse().ok())
+                    .for_each(|shard| shared.wake(shard));
+            }
+        }
+        Ok(())
+    };
+    // The connection has to be driven for LISTEN to be answered; then what may have been missed is looked at.
+    let listening = async {
+        listening.await?;
+        (0..shared.wakes.len()).for_each(|shard| shared.wake(shard));
+        Ok(())
+    };
+    tokio::try_join!(listening, hearing).map(drop)
+}
