@@ -28,8 +28,8 @@ const LOG_CONNECTIONS: usize = 16;
 /// Connections for questions: each takes milliseconds.
 const QUERY_CONNECTIONS: usize = 16;
 
-/// Connections for the projector: one for each shard that works at a time.
-const PROJECTOR_CONNECTIONS: usize = projections::SHARDS_AT_ONCE;
+/// Connections for the projector, of whose shards a few work at a time.
+const PROJECTOR_CONNECTIONS: usize = 8;
 
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
@@ -101,7 +101,7 @@ impl Node {
         let metrics = measures::recorder()?;
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
         let app = Arc::new(App {
-            commands: CommandHandler::start(Arc::clone(&store), surroundings),
+            commands: CommandHandler::start(&store, &surroundings),
             cursors: Cursors::of_log(store.info().log_id),
             read_models,
             msg_ids,

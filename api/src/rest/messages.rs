@@ -7,7 +7,7 @@ use domain::{Caller as Asking, ClientMsgId, Command, Content, ConvId, Flags, Ms,
 use projections::query::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::{
     answers::{PageAnswer, SentAnswer},
@@ -86,7 +86,7 @@ pub async fn send(
 }
 
 /// Which part of a history.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct PageParams {
