@@ -28,16 +28,20 @@ pub fn percentile(sorted: &[Duration], of_hundred: usize) -> f64 {
 /// The machine and its Postgres, so that a figure can be placed.
 pub async fn fingerprint(cluster: &Cluster) -> String {
     let database = cluster.database();
-    let version: String = database.connect().await.query_one("show server_version", &[]).await.unwrap().get(0);
+    let version: String =
+        database.connect().await.query_one("show server_version", &[]).await.unwrap().get(0);
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown CPU");
-    format!("{cores} cores of {model}; PostgreSQL {version}, synchronous_commit=on, fsync on; all on this machine\n")
+    format!(
+        "{cores} cores of {model}; PostgreSQL {version}, synchronous_commit=on, fsync on; all on this machine\n"
+    )
 }
 
 /// Bytes of WAL written and of disk used so far.
 pub async fn bytes(client: &Client) -> (f64, f64) {
-    let sql = "select (pg_current_wal_insert_lsn() - '0/0')::float8, pg_database_size(current_database())::float8";
+    let sql =
+        "select (pg_current_wal_insert_lsn() - '0/0')::float8, pg_database_size(current_database())::float8";
     let row = client.query_one(sql, &[]).await.unwrap();
     (row.get(0), row.get(1))
 }

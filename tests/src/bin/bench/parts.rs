@@ -110,7 +110,10 @@ pub async fn messages(cluster: &Cluster, scale: Scale) {
     let (handle, took) = measure::timed(project(&store, &generation)).await;
     println!("| projection, catching up | {:.0} events/s |", messages / took.as_secs_f64());
     let (wal_models, _) = measure::bytes(&client).await;
-    println!("| WAL of the read models, in large batches | {:.0} bytes a message |", (wal_models - wal_log) / messages);
+    println!(
+        "| WAL of the read models, in large batches | {:.0} bytes a message |",
+        (wal_models - wal_log) / messages
+    );
 
     let client = measure::settle(&database).await;
     for schema in ["log", "conversation_g1"] {
