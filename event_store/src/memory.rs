@@ -88,6 +88,12 @@ impl ShardLog {
         })
     }
 
+    fn read_stream(&self, stream: &StreamName, from: u64, limit: u32) -> Vec<Recorded> {
+        let indices = self.streams.get(stream).map_or(&[][..], Vec::as_slice);
+        let skip = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
+        indices.iter().skip(skip).take(limit as usize).map(|index| self.events[*index].clone()).collect()
+    }
+
     fn append(&mut self, batch: &Batch) {
         for event in &batch.events {
             let index = self.events.len();
@@ -143,10 +149,7 @@ impl EventStore for MemoryEventStore {
         from: u64,
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError> {
-        let log = self.of_conversation(&stream.conv).log();
-        let indices = log.streams.get(stream).map_or(&[][..], Vec::as_slice);
-        let skip = usize::try_from(from.saturating_sub(1)).unwrap_or(usize::MAX);
-        Ok(indices.iter().skip(skip).take(limit as usize).map(|index| log.events[*index].clone()).collect())
+        Ok(self.of_conversation(&stream.conv).log().read_stream(stream, from, limit))
     }
 
     async fn read_shard(
@@ -223,6 +226,15 @@ impl Turn for MemoryTurn<'_> {
 
     async fn load(&mut self, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
         Ok(self.shard.log().load(wanted))
+    }
+
+    async fn read_stream(
+        &mut self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        Ok(self.shard.log().read_stream(stream, from, limit))
     }
 
     async fn append(self: Box<Self>, batch: &Batch) -> Result<(), StoreError> {

@@ -213,7 +213,7 @@ pub trait EventStore: Send + Sync + 'static {
         appends: Vec<Append>,
         surroundings: &crate::surroundings::Surroundings,
     ) -> Result<Vec<Result<Appended, AppendError>>, StoreError> {
-        crate::handler::checked::append(self, shard, appends, surroundings).await
+        crate::handler::checked::append(self.turn(shard).await?, shard, appends, surroundings).await
     }
 
     /// Changes whenever a shard may have grown, here or on another node. A lost wake-up costs time, never an
@@ -232,6 +232,14 @@ pub trait Turn: Send {
 
     /// As [`EventStore::load`], true until the turn ends.
     async fn load(&mut self, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError>;
+
+    /// As [`EventStore::read_stream`], of this shard's streams.
+    async fn read_stream(
+        &mut self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError>;
 
     /// Appends and ends the turn. An empty batch only ends it.
     async fn append(self: Box<Self>, batch: &Batch) -> Result<(), StoreError>;

@@ -7,6 +7,7 @@ mod conversations;
 mod failure;
 mod load;
 mod notifier;
+mod read;
 mod rows;
 mod turn;
 
@@ -148,20 +149,8 @@ impl EventStore for PostgresEventStore {
         from: u64,
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError> {
-        let doing = "read a stream";
-        let client = self.inner.client(doing).await?;
-        let numbers = self.inner.conversations.numbers(&client, &[&stream.conv]).await?;
-        let Some(conv_no) = numbers.get(&stream.conv) else { return Ok(vec![]) };
-        let statement = client
-            .prepare_cached(include_str!("postgres/read_stream.sql"))
-            .await
-            .map_err(|error| unavailable(doing, error))?;
-        let from = i64::try_from(from).unwrap_or(i64::MAX);
-        let rows = client
-            .query(&statement, &[&rows::stream_id(*conv_no, stream.kind), &from, &i64::from(limit)])
-            .await
-            .map_err(|error| unavailable(doing, error))?;
-        rows.iter().map(rows::recorded).collect()
+        let client = self.inner.client(read::DOING).await?;
+        read::stream(&client, &self.inner.conversations, stream, from, limit).await
     }
 
     async fn read_shard(

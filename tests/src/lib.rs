@@ -5,6 +5,7 @@
 
 mod cluster;
 mod database;
+pub mod log;
 mod on_a_thread;
 mod scratch;
 

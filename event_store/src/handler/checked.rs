@@ -8,10 +8,7 @@ use domain::{ConvId, Conversation, Key, Need};
 use super::pieces;
 use crate::{
     chain,
-    port::{
-        Append, AppendError, Appended, Batch, EventStore, Found, PieceWrite, StoreError, StreamHead, Turn,
-        Wanted,
-    },
+    port::{Append, AppendError, Appended, Batch, Found, PieceWrite, StoreError, StreamHead, Turn, Wanted},
     recorded::{Recorded, StreamName},
     shard::Shard,
     surroundings::Surroundings,
@@ -22,13 +19,12 @@ const EVENTS_MAX: usize = 1000;
 
 type Outcome = Result<Appended, AppendError>;
 
-pub(crate) async fn append<S: EventStore + ?Sized>(
-    store: &S,
+pub(crate) async fn append(
+    mut turn: Box<dyn Turn + '_>,
     shard: Shard,
     appends: Vec<Append>,
     surroundings: &Surroundings,
 ) -> Result<Vec<Outcome>, StoreError> {
-    let mut turn = store.turn(shard).await?;
     let mut head = turn.head();
     // One moment for the whole batch.
     let now = surroundings.clock.now();
@@ -42,7 +38,7 @@ pub(crate) async fn append<S: EventStore + ?Sized>(
         }
         let conv = append.stream.conv.clone();
         let of_conv = heads.entry(conv).or_default();
-        if let Some(first) = repeat(store, &append, of_conv, &batch).await? {
+        if let Some(first) = repeat(&mut *turn, &append, of_conv, &batch).await? {
             outcomes.push(Ok(first));
             continue;
         }
@@ -76,8 +72,8 @@ async fn load_heads(
 }
 
 /// The same ids at the same version are the same append.
-async fn repeat<S: EventStore + ?Sized>(
-    store: &S,
+async fn repeat(
+    turn: &mut dyn Turn,
     append: &Append,
     heads: &[StreamHead; 3],
     batch: &Batch,
@@ -86,7 +82,7 @@ async fn repeat<S: EventStore + ?Sized>(
     if count == 0 || heads[append.stream.kind as usize].version < append.expected + count as u64 {
         return Ok(None);
     }
-    let mut there = store.read_stream(&append.stream, append.expected + 1, count as u32).await?;
+    let mut there = turn.read_stream(&append.stream, append.expected + 1, count as u32).await?;
     // What stands earlier in this batch is not in the log yet.
     let earlier = batch
         .events

@@ -83,8 +83,13 @@ pub(super) fn conversations(batch: &Batch) -> Vec<&ConvId> {
     all
 }
 
-/// Sees to it that the bodies' month has its partition, in a transaction of its own: `client` must not be in one.
-async fn ensure_month(inner: &Inner, client: &Client, events: &[Recorded]) -> Result<(), StoreError> {
+/// Sees to it that the bodies' month has its partition. In a transaction that is rolled back later, what is
+/// remembered has to be forgotten.
+pub(super) async fn ensure_month(
+    inner: &Inner,
+    client: &Client,
+    events: &[Recorded],
+) -> Result<(), StoreError> {
     let Some(at) = missing_month(inner, events) else { return Ok(()) };
     let row = client
         .query_one("select from_ms, to_ms from log.ensure_body_month($1)", &[&at])
@@ -92,14 +97,6 @@ async fn ensure_month(inner: &Inner, client: &Client, events: &[Recorded]) -> Re
         .map_err(|error| unavailable("make room for a month's bodies", error))?;
     *inner.month() = row.get("from_ms")..row.get("to_ms");
     Ok(())
-}
-
-/// As [`ensure_month`], for one who is in a transaction: on another connection.
-pub(super) async fn ensure_month_elsewhere(inner: &Inner, events: &[Recorded]) -> Result<(), StoreError> {
-    if missing_month(inner, events).is_none() {
-        return Ok(());
-    }
-    ensure_month(inner, &inner.client(DOING).await?, events).await
 }
 
 /// The moment whose month may have no partition yet. The events of a batch share one moment.

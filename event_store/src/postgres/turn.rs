@@ -8,11 +8,11 @@ use super::{
     Inner,
     append::{self, Columns, Statements},
     failure::{of_append, unavailable},
-    load, rows,
+    load, read, rows,
 };
 use crate::{
     port::{Batch, Found, ShardHead, StoreError, Turn, Wanted},
-    recorded::Position,
+    recorded::{Position, Recorded, StreamName},
     shard::Shard,
 };
 
@@ -97,6 +97,15 @@ impl Turn for PostgresTurn<'_> {
         load::load(self.client()?, &self.inner.conversations, &self.inner.loads, wanted).await
     }
 
+    async fn read_stream(
+        &mut self,
+        stream: &StreamName,
+        from: u64,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        read::stream(self.client()?, &self.inner.conversations, stream, from, limit).await
+    }
+
     async fn append(mut self: Box<Self>, batch: &Batch) -> Result<(), StoreError> {
         let client = self.client()?;
         if batch.events.is_empty() {
@@ -105,7 +114,7 @@ impl Turn for PostgresTurn<'_> {
             drop(self.client.take());
             return Ok(());
         }
-        append::ensure_month_elsewhere(self.inner, &batch.events).await?;
+        append::ensure_month(self.inner, client, &batch.events).await?;
         let convs = append::conversations(batch);
         let numbers = self.inner.conversations.numbers_or_new(client, self.shard, &convs).await?;
         let columns = Columns::of(batch, &numbers);
@@ -117,7 +126,11 @@ impl Turn for PostgresTurn<'_> {
             client.batch_execute("commit"),
         );
         let done = bodies.map(drop).and(pieces.map(drop)).and(events.map(drop)).and(committed);
-        done.map_err(|error| of_append(append::DOING, error))?;
+        if let Err(error) = done {
+            // What this transaction made is gone with it, a new month's partition too.
+            *self.inner.month() = 0..0;
+            return Err(of_append(append::DOING, error));
+        }
         drop(self.client.take());
         self.inner.conversations.remember(&numbers);
         self.inner.notifier.grown(self.shard);
