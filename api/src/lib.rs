@@ -1,4 +1,39 @@
-//! Placeholder
+//! The binary `quipu`: REST, its description, the command line, configuration and wiring.
+//!
+//! Knows everything below it and decides nothing: rules are in `domain`, the log in `event_store`, answers in
+//! `projections`.
 
+pub mod app;
+pub mod auth;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod cursor;
+pub mod database;
+pub mod doctor;
+pub mod door;
+pub mod entropy;
 pub mod import;
+pub mod instance;
+pub mod keys;
+pub mod logging;
+pub mod measures;
+pub mod migrate;
+pub mod msg_ids;
+pub mod node;
+pub mod openapi;
 pub mod postgres_server;
+pub mod problem;
+pub mod ready;
+pub mod requests;
+pub mod rest;
+pub mod routes;
+pub mod secret;
+pub mod serve;
+pub mod server;
+pub mod time_text;
+pub mod writer;
+
+pub use app::{App, Limits};
+pub use node::{Node, NodeSettings};
+pub use routes::router;

@@ -1,0 +1,56 @@
+//! What the handlers share. Made once, by `serve` or by a test, and never changed.
+
+use std::sync::Arc;
+
+use domain::Ms;
+use event_store::{Clock, CommandHandler, Entropy};
+use metrics_exporter_prometheus::PrometheusHandle;
+use projections::ReadModels;
+
+use crate::{auth::Tokens, cursor::Cursors, msg_ids::MsgIds, ready::Checks};
+
+/// Everything that a request may need.
+pub struct App {
+    /// Takes commands and answers once they are durable.
+    pub commands: CommandHandler,
+    /// Answers questions, each through the asking person's eyes.
+    pub read_models: ReadModels,
+    /// Gives new messages their ids.
+    pub msg_ids: MsgIds,
+    /// Knows whose token is good.
+    pub tokens: Tokens,
+    /// Tells the time of commands.
+    pub clock: Arc<dyn Clock>,
+    /// Gives request ids and the ids of groups that come without one.
+    pub entropy: Arc<dyn Entropy>,
+    /// Writes and reads the opaque cursors of paged lists.
+    pub cursors: Cursors,
+    /// How much is too much.
+    pub limits: Limits,
+    /// What must be well for `/readyz` to say so.
+    pub checks: Checks,
+    /// What `/metrics` prints.
+    pub metrics: PrometheusHandle,
+}
+
+/// Bounds that the configuration may move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long after sending the sender may recall, in milliseconds; 0 means for ever.
+    pub recall_window: Ms,
+    /// The largest content, in bytes.
+    pub content_bytes: usize,
+    /// Members that a group may have.
+    pub group_members: u32,
+}
+
+impl Default for Limits {
+    /// The contract's: two minutes, 64 KiB, ten thousand.
+    fn default() -> Self {
+        Self {
+            recall_window: 120_000,
+            content_bytes: domain::content::CONTENT_BYTES_MAX,
+            group_members: 10_000,
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Settings: from flags, the environment and a TOML file, in that order. Checked here, once.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use clap::{Args, ValueEnum};
+use domain::{Ms, snowflake::INSTANCES};
+use serde::Deserialize;
+
+use crate::app::Limits;
+
+/// Where `serve` listens if nobody says otherwise: this machine only.
+const LISTEN: &str = "127.0.0.1:7300";
+
+/// The largest content that may be configured, in bytes: media go elsewhere, and a row of the log stays a row.
+const CONTENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The most members that may be configured for a group: what the domain's pieces have been sized for.
+const GROUP_MEMBERS_MAX: u32 = 100_000;
+
+/// What is common to all commands.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CommonArgs {
+    /// A TOML file with settings by their long names, with _ for -
+    #[arg(long, global = true, env = "QUIPU_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The data directory: secret, and a PostgreSQL of our own where no database is named [default: ./quipu-data]
+    #[arg(long, global = true, env = "QUIPU_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// The database, as a URL; DATABASE_URL does as well
+    #[arg(long, global = true, env = "QUIPU_DATABASE", hide_env_values = true, value_name = "URL")]
+    pub database: Option<String>,
+    /// Signs and checks HS256 tokens, at least 32 bytes [default: the one in DATA/secret]
+    #[arg(long, global = true, env = "QUIPU_JWT_SECRET", hide_env_values = true, value_name = "TEXT")]
+    pub jwt_secret: Option<String>,
+    /// How logs look [default: human on a terminal, else JSON]
+    #[arg(long, global = true, env = "QUIPU_LOG_FORMAT", value_enum)]
+    pub log_format: Option<LogFormat>,
+    /// An instance number, 0 to 1023, instead of the lowest free one
+    #[arg(long, global = true, env = "QUIPU_INSTANCE", value_name = "N")]
+    pub instance: Option<u16>,
+}
+
+/// What only `serve` has.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ServeArgs {
+    /// Where to listen [default: 127.0.0.1:7300]
+    #[arg(long, env = "QUIPU_LISTEN", value_name = "HOST:PORT")]
+    pub listen: Option<String>,
+    /// PEM files of RSA or Ed25519 public keys whose tokens are accepted
+    #[arg(long, env = "QUIPU_JWT_PUBLIC_KEY", value_name = "FILE", value_delimiter = ',')]
+    pub jwt_public_key: Vec<PathBuf>,
+    /// How long after sending the sender may recall, in seconds; 0 means for ever [default: 120]
+    #[arg(long, env = "QUIPU_RECALL_WINDOW_S", value_name = "SECONDS")]
+    pub recall_window_s: Option<u32>,
+    /// The largest content of a message, in bytes [default: 65536]
+    #[arg(long, env = "QUIPU_CONTENT_BYTES_MAX", value_name = "BYTES")]
+    pub content_bytes_max: Option<usize>,
+    /// Members that a group may have [default: 10000]
+    #[arg(long, env = "QUIPU_GROUP_MEMBERS_MAX", value_name = "N")]
+    pub group_members_max: Option<u32>,
+}
+
+/// How logs look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Human,
+    /// One object a line.
+    Json,
+}
+
+/// The same settings in a file.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    data: Option<PathBuf>,
+    database: Option<String>,
+    jwt_secret: Option<String>,
+    log_format: Option<LogFormat>,
+    instance: Option<u16>,
+    listen: Option<String>,
+    #[serde(default)]
+    jwt_public_key: Vec<PathBuf>,
+    recall_window_s: Option<u32>,
+    content_bytes_max: Option<usize>,
+    group_members_max: Option<u32>,
+}
+
+/// What stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The data directory.
+    pub data: PathBuf,
+    /// A database that somebody else runs.
+    pub database: Option<String>,
+    /// A secret that was named; else the data directory has one.
+    pub jwt_secret: Option<String>,
+    /// Files of public keys.
+    pub jwt_public_keys: Vec<PathBuf>,
+    /// None: human on a terminal, else JSON.
+    pub log_format: Option<LogFormat>,
+    /// A wished instance number.
+    pub instance: Option<u16>,
+    /// host:port.
+    pub listen: String,
+    /// How much is too much.
+    pub limits: Limits,
+}
+
+/// Why there is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// No such file, or no right to it.
+    #[error("read the configuration {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// Not TOML, or unknown settings.
+    #[error("read the configuration {path}")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: Box<toml::de::Error>,
+    },
+    /// Outside its bounds.
+    #[error("configure {name}: it is {from} to {to}")]
+    Bounds {
+        /// The setting.
+        name: &'static str,
+        /// The least.
+        from: u64,
+        /// The most.
+        to: u64,
+    },
+}
+
+impl Config {
+    /// Flags and environment (clap has merged these) before the file before the defaults.
+    pub fn load(common: CommonArgs, serve: ServeArgs) -> Result<Self, ConfigError> {
+        let file = match &common.config {
+            Some(path) => read(path)?,
+            None => File::default(),
+        };
+        Self::merge(common, serve, std::env::var("DATABASE_URL").ok(), file)
+    }
+
+    fn merge(
+        common: CommonArgs,
+        serve: ServeArgs,
+        database_url: Option<String>,
+        file: File,
+    ) -> Result<Self, ConfigError> {
+        // A variable that is set to nothing is a way to unset it.
+        let named = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let defaults = Limits::default();
+        let recall_window_s = serve.recall_window_s.or(file.recall_window_s);
+        let content_bytes =
+            serve.content_bytes_max.or(file.content_bytes_max).unwrap_or(defaults.content_bytes);
+        let group_members =
+            serve.group_members_max.or(file.group_members_max).unwrap_or(defaults.group_members);
+        let instance = common.instance.or(file.instance);
+        bounds("instance", instance.unwrap_or(0).into(), 0, u64::from(INSTANCES) - 1)?;
+        bounds("content_bytes_max", content_bytes as u64, 1, CONTENT_BYTES_MAX as u64)?;
+        bounds("group_members_max", group_members.into(), 1, GROUP_MEMBERS_MAX.into())?;
+        Ok(Self {
+            data: common.data.or(file.data).unwrap_or_else(|| "quipu-data".into()),
+            database: named(common.database).or(named(database_url)).or(named(file.database)),
+            jwt_secret: named(common.jwt_secret).or(named(file.jwt_secret)),
+            jwt_public_keys: if serve.jwt_public_key.is_empty() {
+                file.jwt_public_key
+            } else {
+                serve.jwt_public_key
+            },
+            log_format: common.log_format.or(file.log_format),
+            instance,
+            listen: named(serve.listen).or(named(file.listen)).unwrap_or_else(|| LISTEN.into()),
+            limits: Limits {
+                recall_window: recall_window_s.map_or(defaults.recall_window, |it| Ms::from(it) * 1000),
+                content_bytes,
+                group_members,
+            },
+        })
+    }
+}
+
+fn bounds(name: &'static str, value: u64, from: u64, to: u64) -> Result<(), ConfigError> {
+    if (from..=to).contains(&value) { Ok(()) } else { Err(ConfigError::Bounds { name, from, to }) }
+}
+
+fn read(path: &Path) -> Result<File, ConfigError> {
+    let named = || path.to_owned();
+    let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read { path: named(), source })?;
+    toml::from_str(&text).map_err(|source| ConfigError::Parse { path: named(), source: Box::new(source) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn merged(
+        common: CommonArgs,
+        serve: ServeArgs,
+        url: Option<&str>,
+        file: &str,
+    ) -> Result<Config, ConfigError> {
+        Config::merge(common, serve, url.map(str::to_owned), toml::from_str(file).unwrap())
+    }
+
+    fn of(file: &str) -> Result<Config, ConfigError> {
+        merged(CommonArgs::default(), ServeArgs::default(), None, file)
+    }
+
+    #[test]
+    fn without_settings_the_contract_stands() {
+        let config = of("").unwrap();
+        assert_eq!((config.listen.as_str(), config.data), ("127.0.0.1:7300", PathBuf::from("quipu-data")));
+        assert_eq!(
+            config.limits,
+            Limits { recall_window: 120_000, content_bytes: 65_536, group_members: 10_000 }
+        );
+        assert_eq!((config.database, config.jwt_secret, config.instance), (None, None, None));
+    }
+
+    #[test]
+    fn flags_go_before_the_file_and_database_url_between() {
+        let file = "database = 'file'\nlisten = 'file:1'\nrecall_window_s = 0\ninstance = 7";
+        let flags = || CommonArgs { database: Some("flag".into()), ..CommonArgs::default() };
+        let database =
+            |common, url| merged(common, ServeArgs::default(), url, file).unwrap().database.unwrap();
+        assert_eq!(database(flags(), Some("url")), "flag");
+        assert_eq!(database(CommonArgs::default(), Some("url")), "url");
+        assert_eq!(database(CommonArgs::default(), Some("")), "file");
+        let serve = ServeArgs { recall_window_s: Some(5), ..ServeArgs::default() };
+        let config = merged(CommonArgs::default(), serve, None, file).unwrap();
+        assert_eq!(
+            (config.limits.recall_window, config.listen.as_str(), config.instance),
+            (5000, "file:1", Some(7))
+        );
+        assert_eq!(of(file).unwrap().limits.recall_window, 0);
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_or_unknown_is_refused() {
+        for file in ["instance = 1024", "content_bytes_max = 0", "group_members_max = 100001"] {
+            assert!(matches!(of(file), Err(ConfigError::Bounds { .. })), "{file}");
+        }
+        assert!(toml::from_str::<File>("recal_window_s = 1").is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! The binary `quipu`. Everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    quipu::cli::main()
+}

@@ -1,0 +1,150 @@
+//! Puts a node together: from a migrated database to an [`App`], and back down in order.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use event_store::{Clock, EventStore};
+use projections::{Generation, Projector, ProjectorHandle, ReadModels};
+use tokio::{sync::Mutex, task::JoinHandle};
+use tokio_postgres::Config;
+
+use crate::{
+    app::{App, Limits},
+    auth::Tokens,
+    cursor::Cursors,
+    measures,
+    ready::{Check, Checks},
+    writer::{Writer, WriterError},
+};
+
+/// Connections for questions: each takes milliseconds.
+const QUERY_CONNECTIONS: usize = 16;
+
+/// Connections for the projector, of whose shards a few work at a time.
+const PROJECTOR_CONNECTIONS: usize = 8;
+
+/// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
+const LAG_MAX: u64 = 16_000;
+
+/// What differs from node to node.
+pub struct NodeSettings {
+    /// Whose tokens are good.
+    pub tokens: Tokens,
+    /// How much is too much.
+    pub limits: Limits,
+    /// A wished instance number.
+    pub instance: Option<u16>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Why a node did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// What takes commands.
+    #[error(transparent)]
+    Writer(#[from] WriterError),
+    /// The read models.
+    #[error("open the read models")]
+    ReadModels(#[from] projections::OpenError),
+    /// The projector.
+    #[error("start the projector")]
+    Projector(#[from] projections::StartError),
+    /// The metrics.
+    #[error("start the metrics")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+}
+
+/// A running node.
+pub struct Node {
+    app: Arc<App>,
+    writer: Writer,
+    projector: Arc<Mutex<Option<ProjectorHandle>>>,
+    upkeep: JoinHandle<()>,
+}
+
+impl Node {
+    /// Opens the log and the read models of a migrated database and starts everything that works on its own.
+    pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
+        let NodeSettings { tokens, limits, instance, clock } = settings;
+        let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
+        let store = &writer.store;
+        let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
+        let projector = Projector::start(Arc::clone(store), generation, Arc::clone(&clock)).await?;
+        let generation = Generation::serving(database, QUERY_CONNECTIONS).await?;
+        let read_models = ReadModels::new(Arc::clone(store), generation, Some(projector.progress()));
+        let projector = Arc::new(Mutex::new(Some(projector)));
+        let checks: Checks =
+            vec![Box::new(LogCheck(Arc::clone(store))), Box::new(ProjectorCheck(Arc::clone(&projector)))];
+        let metrics = measures::recorder()?;
+        let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
+        let app = Arc::new(App {
+            commands: writer.commands.clone(),
+            cursors: Cursors::of_log(store.info().log_id),
+            read_models,
+            msg_ids: writer.msg_ids.clone(),
+            tokens,
+            clock,
+            entropy: Arc::clone(&writer.entropy),
+            limits,
+            checks,
+            metrics,
+        });
+        tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
+        Ok(Self { app, writer, projector, upkeep })
+    }
+
+    /// What handlers share.
+    pub fn app(&self) -> Arc<App> {
+        Arc::clone(&self.app)
+    }
+
+    /// Ends everything, after the last request. Read models catch up at the next start.
+    pub async fn stop(self) {
+        let Self { app, writer, projector, upkeep } = self;
+        drop(app);
+        writer.stop().await;
+        if let Some(projector) = projector.lock().await.take() {
+            projector.shutdown().await;
+        }
+        upkeep.abort();
+    }
+}
+
+struct LogCheck(Arc<dyn EventStore>);
+
+#[async_trait]
+impl Check for LogCheck {
+    fn name(&self) -> &'static str {
+        "log"
+    }
+
+    async fn check(&self) -> Result<String, String> {
+        let heads = self.0.shard_heads().await.map_err(|error| {
+            tracing::warn!(%error, "the log is not ready");
+            "it does not answer".to_owned()
+        })?;
+        let events: u64 = heads.iter().map(|head| head.position.get()).sum();
+        Ok(format!("{events} events in {} shards", heads.len()))
+    }
+}
+
+struct ProjectorCheck(Arc<Mutex<Option<ProjectorHandle>>>);
+
+#[async_trait]
+impl Check for ProjectorCheck {
+    fn name(&self) -> &'static str {
+        "projections"
+    }
+
+    async fn check(&self) -> Result<String, String> {
+        let status = self.0.lock().await.as_ref().map(ProjectorHandle::status).ok_or("it has stopped")?;
+        let lag =
+            status.shards.iter().map(|it| it.head.get().saturating_sub(it.position.get())).max().unwrap_or(0);
+        let failing = status.shards.iter().filter(|it| it.failing).count();
+        let parked = status.parked;
+        let said =
+            format!("at most {lag} events behind, {failing} shards failing, {parked} conversations parked");
+        if lag > LAG_MAX || failing > 0 || parked > 0 { Err(said) } else { Ok(said) }
+    }
+}

@@ -1,0 +1,362 @@
+//! Which error has which status: RFC 9457 answers. The one file of `api/` in which the status codes of errors live.
+//!
+//! A refusal (4xx), a conflict (409) and a breakdown (503) are three different things. Nothing in here shows SQL,
+//! a path or another person's data: details come from the errors' own words, sources only go to the log.
+
+use axum::{
+    body::Body,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use domain::{ContentError, ConvIdError, IdError, Rejection, snowflake::LeaseOver};
+use event_store::CommandError;
+use projections::query::QueryError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::auth::TokenError;
+
+/// The media type of every error.
+pub const MEDIA_TYPE: &str = "application/problem+json";
+
+/// When to come back, in seconds: a full queue is worked off, and a database restarted, within moments.
+const RETRY_AFTER_S: u32 = 1;
+
+/// The longest detail, in characters: enough for a sentence, not for echoing what was sent.
+const DETAIL_CHARS_MAX: usize = 300;
+
+/// What went wrong, as a client's program may tell it apart. Codes are never renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each has its sentence in `row`")]
+pub enum Code {
+    MalformedJson,
+    InvalidParameter,
+    InvalidConvId,
+    InvalidCursor,
+    InvalidIdempotencyKey,
+    Unauthorized,
+    NotAMember,
+    NotAllowed,
+    NotSender,
+    NotFound,
+    MessageNotFound,
+    MemberNotFound,
+    MethodNotAllowed,
+    RequestTimeout,
+    IdempotencyConflict,
+    RecallWindowPassed,
+    GroupExists,
+    OwnerStays,
+    ContentTooLarge,
+    UnsupportedMediaType,
+    InvalidBody,
+    InvalidContent,
+    InvalidUid,
+    InvalidSeq,
+    InvalidClientMsgId,
+    InvalidCount,
+    InvalidGroupId,
+    InvalidName,
+    NotAGroup,
+    ReadSeqBeyondHead,
+    UpToSeqBeyondHead,
+    GroupFull,
+    CommandRefused,
+    TooManyRequests,
+    Internal,
+    Unavailable,
+}
+
+impl Code {
+    /// Status, code and title.
+    const fn row(self) -> (u16, &'static str, &'static str) {
+        match self {
+            Self::MalformedJson => (400, "malformed_json", "The body is not JSON in UTF-8"),
+            Self::InvalidParameter => (400, "invalid_parameter", "A query parameter is unknown or malformed"),
+            Self::InvalidConvId => (400, "invalid_conv_id", "This is not a conv_id"),
+            Self::InvalidCursor => (400, "invalid_cursor", "This cursor was not given out here"),
+            Self::InvalidIdempotencyKey => (400, "invalid_idempotency_key", "An Idempotency-Key is one UUID"),
+            Self::Unauthorized => (401, "unauthorized", "A valid bearer token is needed"),
+            Self::NotAMember => (403, "not_a_member", "You are not a member of this conversation"),
+            Self::NotAllowed => (403, "not_allowed", "You have not the right to do this"),
+            Self::NotSender => (403, "not_sender", "This is not your message"),
+            Self::NotFound => (404, "not_found", "There is nothing at this address"),
+            Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
+            Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
+            Self::MethodNotAllowed => (405, "method_not_allowed", "This address does not take this method"),
+            Self::RequestTimeout => (408, "request_timeout", "The body did not arrive in time"),
+            Self::IdempotencyConflict => (409, "idempotency_conflict", "This id was used for something else"),
+            Self::RecallWindowPassed => {
+                (409, "recall_window_passed", "It is too late to recall this message")
+            }
+            Self::GroupExists => (409, "group_exists", "This group's id is taken"),
+            Self::OwnerStays => (409, "owner_stays", "The owner cannot leave"),
+            Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
+            Self::UnsupportedMediaType => {
+                (415, "unsupported_media_type", "The body must be application/json")
+            }
+            Self::InvalidBody => (422, "invalid_body", "The body is JSON of another shape"),
+            Self::InvalidContent => (422, "invalid_content", "The content does not fit its msg_type"),
+            Self::InvalidUid => (422, "invalid_uid", "This is not a uid"),
+            Self::InvalidSeq => (422, "invalid_seq", "This is not a seq"),
+            Self::InvalidClientMsgId => (422, "invalid_client_msg_id", "This is not a client_msg_id"),
+            Self::InvalidCount => (422, "invalid_count", "There are too few or too many items"),
+            Self::InvalidGroupId => (422, "invalid_group_id", "This is not a group's id"),
+            Self::InvalidName => (422, "invalid_name", "This is not a group's name"),
+            Self::NotAGroup => (422, "not_a_group", "This conversation is not a group"),
+            Self::ReadSeqBeyondHead => {
+                (422, "read_seq_beyond_head", "There is no message yet at this read_seq")
+            }
+            Self::UpToSeqBeyondHead => {
+                (422, "up_to_seq_beyond_head", "There is no message yet at this up_to_seq")
+            }
+            Self::GroupFull => (422, "group_full", "The group has no room"),
+            Self::CommandRefused => (422, "command_refused", "The log will not take this"),
+            Self::TooManyRequests => (429, "too_many_requests", "Too much at once"),
+            Self::Internal => (500, "internal", "This is a bug of the server"),
+            Self::Unavailable => (503, "unavailable", "The server cannot answer at this moment"),
+        }
+    }
+
+    /// The HTTP status.
+    pub fn status(self) -> StatusCode {
+        StatusCode::from_u16(self.row().0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The stable name.
+    pub const fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// One sentence for people.
+    pub const fn title(self) -> &'static str {
+        self.row().2
+    }
+
+    /// Is it worth asking again?
+    const fn retry_after_s(self) -> Option<u32> {
+        match self {
+            Self::TooManyRequests | Self::Unavailable => Some(RETRY_AFTER_S),
+            _ => None,
+        }
+    }
+}
+
+/// An error as it is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What went wrong.
+    pub code: Code,
+    /// What exactly, for people.
+    pub detail: String,
+}
+
+/// The JSON of a problem.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProblemBody {
+    /// `urn:quipu:problem:` and the code.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The code in words.
+    title: &'static str,
+    /// The HTTP status again.
+    status: u16,
+    /// Stable, for programs.
+    code: &'static str,
+    /// What exactly went wrong, for people.
+    detail: String,
+}
+
+impl Problem {
+    /// A code and what exactly; cut where it is long.
+    pub fn new(code: Code, detail: impl ToString) -> Self {
+        Self { code, detail: detail.to_string().chars().take(DETAIL_CHARS_MAX).collect() }
+    }
+
+    /// Something that cannot be, but was. Goes to the log as an error.
+    pub fn bug(what: &'static str) -> Self {
+        tracing::error!(what, "a bug");
+        Self::new(Code::Internal, "the server's log says more")
+    }
+
+    /// As it is serialised, in answers and in WebSocket frames.
+    pub fn body(&self) -> ProblemBody {
+        let (status, code, title) = self.code.row();
+        ProblemBody {
+            kind: format!("urn:quipu:problem:{code}"),
+            title,
+            status,
+            code,
+            detail: self.detail.clone(),
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        // Strings and a number: serialising these into memory cannot fail.
+        let json = serde_json::to_vec(&self.body()).unwrap_or_default();
+        let mut response = Response::new(Body::from(json));
+        *response.status_mut() = self.code.status();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.code.retry_after_s() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.code == Code::Unauthorized {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"quipu\""));
+        }
+        response
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        let code = match &rejection {
+            Rejection::NotAMember => Code::NotAMember,
+            Rejection::NotAllowed => Code::NotAllowed,
+            Rejection::MessageNotFound(_) => Code::MessageNotFound,
+            Rejection::NotSender => Code::NotSender,
+            Rejection::RecallWindowPassed { .. } => Code::RecallWindowPassed,
+            Rejection::ReadBeyondHead { .. } => Code::ReadSeqBeyondHead,
+            Rejection::ClearBeyondHead { .. } => Code::UpToSeqBeyondHead,
+            Rejection::IdempotencyConflict => Code::IdempotencyConflict,
+            Rejection::GroupExists => Code::GroupExists,
+            Rejection::GroupFull { .. } => Code::GroupFull,
+            Rejection::MemberNotFound => Code::MemberNotFound,
+            Rejection::OwnerStays => Code::OwnerStays,
+        };
+        Self::new(code, rejection)
+    }
+}
+
+impl From<CommandError> for Problem {
+    fn from(error: CommandError) -> Self {
+        let code = match error {
+            CommandError::Rejected(rejection) => return rejection.into(),
+            CommandError::Busy => Code::TooManyRequests,
+            CommandError::Unavailable => Code::Unavailable,
+            CommandError::Refused => Code::CommandRefused,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<QueryError> for Problem {
+    fn from(error: QueryError) -> Self {
+        let code = match &error {
+            QueryError::NotAMember => Code::NotAMember,
+            QueryError::MessageNotFound => Code::MessageNotFound,
+            QueryError::Parked | QueryError::Behind => Code::Unavailable,
+            QueryError::Unavailable { doing, source } => {
+                tracing::warn!(doing, source, "a query failed");
+                return Self::new(Code::Unavailable, "the read models are unavailable");
+            }
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<ContentError> for Problem {
+    fn from(error: ContentError) -> Self {
+        let code = match &error {
+            ContentError::TooLarge { .. } => Code::ContentTooLarge,
+            ContentError::MsgType
+            | ContentError::Empty
+            | ContentError::Nul
+            | ContentError::Shape { .. }
+            | ContentError::Url
+            | ContentError::Missing => Code::InvalidContent,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<IdError> for Problem {
+    fn from(error: IdError) -> Self {
+        let code = match error {
+            IdError::Uid => Code::InvalidUid,
+            IdError::Seq => Code::InvalidSeq,
+            IdError::ClientMsgId => Code::InvalidClientMsgId,
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<ConvIdError> for Problem {
+    fn from(error: ConvIdError) -> Self {
+        Self::new(Code::InvalidConvId, error)
+    }
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Self {
+        Self::new(Code::Unauthorized, error)
+    }
+}
+
+impl From<LeaseOver> for Problem {
+    fn from(error: LeaseOver) -> Self {
+        tracing::warn!("no message ids: the instance number's lease has run out");
+        Self::new(Code::Unavailable, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Seq;
+
+    use super::*;
+
+    fn answer(problem: impl Into<Problem>) -> (u16, &'static str) {
+        let problem = problem.into();
+        (problem.code.status().as_u16(), problem.code.name())
+    }
+
+    #[test]
+    fn the_contracts_codes_have_the_contracts_statuses() {
+        let seq = Seq::new(7);
+        assert_eq!(answer(Rejection::NotAMember), (403, "not_a_member"));
+        assert_eq!(answer(QueryError::NotAMember), (403, "not_a_member"));
+        assert_eq!(answer(Rejection::NotSender), (403, "not_sender"));
+        assert_eq!(answer(Rejection::RecallWindowPassed { seconds: 120 }), (409, "recall_window_passed"));
+        assert_eq!(answer(Rejection::MessageNotFound(seq)), (404, "message_not_found"));
+        assert_eq!(answer(Rejection::ReadBeyondHead { max_seq: seq }), (422, "read_seq_beyond_head"));
+        assert_eq!(answer(Rejection::IdempotencyConflict), (409, "idempotency_conflict"));
+        assert_eq!(answer(ContentError::TooLarge { bytes: 2, limit: 1 }), (413, "content_too_large"));
+        assert_eq!(answer(ContentError::Nul), (422, "invalid_content"));
+        assert_eq!(answer(CommandError::Busy), (429, "too_many_requests"));
+        assert_eq!(answer(CommandError::Unavailable), (503, "unavailable"));
+        assert_eq!(answer(CommandError::Refused), (422, "command_refused"));
+        assert_eq!(answer(QueryError::Behind), (503, "unavailable"));
+        assert_eq!(answer(ConvIdError::Form), (400, "invalid_conv_id"));
+        assert_eq!(answer(IdError::Seq), (422, "invalid_seq"));
+    }
+
+    #[test]
+    fn who_may_try_again_hears_when_and_who_must_log_in_hears_how() {
+        let header = |code, name| Problem::new(code, "").into_response().headers().contains_key(name);
+        assert!(
+            header(Code::Unavailable, header::RETRY_AFTER)
+                && header(Code::TooManyRequests, header::RETRY_AFTER)
+        );
+        assert!(!header(Code::NotAMember, header::RETRY_AFTER));
+        assert!(header(Code::Unauthorized, header::WWW_AUTHENTICATE));
+    }
+
+    #[test]
+    fn no_source_of_an_error_is_shown() {
+        let source = "relation \"history_tail\" does not exist".into();
+        let problem = Problem::from(QueryError::Unavailable { doing: "read a page", source });
+        assert!(!format!("{:?}", problem.body()).contains("history_tail"));
+    }
+
+    #[test]
+    fn a_detail_does_not_echo_a_body() {
+        assert_eq!(
+            Problem::new(Code::InvalidBody, "字".repeat(100_000)).detail.chars().count(),
+            DETAIL_CHARS_MAX
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! The REST resources. A handler is one breath: parse, build the command, hand it over, answer.
+
+pub mod answers;
+pub mod conversations;
+pub mod groups;
+pub mod lists;
+pub mod marks;
+pub mod messages;
+pub mod operations;
+pub mod readers;

@@ -1,0 +1,225 @@
+//! Sending, paging, recalling.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use domain::{Caller as Asking, ClientMsgId, Command, Content, ConvId, Flags, Ms, Reply, Send, Seq, Uid};
+use projections::query::Range;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::{
+    answers::{PageAnswer, SentAnswer},
+    lists::uids,
+};
+use crate::{
+    app::App,
+    auth::Caller,
+    door::{Body, Params, Path, page_limit},
+    openapi::{CommandProblems, QueryProblems, RecallProblems, SendProblems},
+    problem::{Code, Problem},
+};
+
+/// People that one message may name; more is what at_all is for.
+const MENTIONS_MAX: usize = 1000;
+
+/// A message to be sent.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendBody {
+    /// A UUID of the client's making: the same one again is the same message.
+    client_msg_id: String,
+    /// 1 text, 2 image, 3 voice, 4 video, 5 file, 6 location, 7 card, 100..=127 the app's own.
+    msg_type: u64,
+    /// A string or an object, as msg_type has it; at most 64 KiB by default.
+    content: Value,
+    /// Is it for everybody's attention?
+    #[serde(default)]
+    at_all: bool,
+    /// Whom it names: at most 1000 uids.
+    #[serde(default)]
+    mentions: Vec<u64>,
+    /// The seq of the message that it answers.
+    reply_to: Option<u64>,
+}
+
+impl SendBody {
+    /// Checks everything; a new message gets a new id.
+    pub fn command(self, app: &App, sender: Uid) -> Result<Command, Problem> {
+        Ok(Command::Send(Send {
+            client_msg_id: ClientMsgId::parse(&self.client_msg_id)?,
+            content: Content::parse(self.msg_type, &self.content, app.limits.content_bytes)?,
+            flags: if self.at_all { Flags::AT_ALL } else { Flags::NONE },
+            mentions: uids("mentions", 0..=MENTIONS_MAX, self.mentions)?,
+            reply_to: self.reply_to.map(Seq::of_message).transpose()?,
+            msg_id: app.msg_ids.next()?,
+            sender,
+            at: app.clock.now(),
+        }))
+    }
+}
+
+/// Sends a message. The answer comes once it is durable and numbered.
+#[utoipa::path(
+    post, path = "/v1/conversations/{conv_id}/messages", tag = "messages",
+    params(("conv_id" = String, Path, description = "p2p-<uid>-<uid> or grp-<slug>")),
+    request_body = SendBody,
+    responses(
+        (status = 201, description = "Sent", body = SentAnswer),
+        (status = 200, description = "Sent before: the first answer", body = SentAnswer),
+        SendProblems,
+    ),
+)]
+pub async fn send(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(conv): Path<ConvId>,
+    Body(body): Body<SendBody>,
+) -> Result<(StatusCode, Json<SentAnswer>), Problem> {
+    let command = body.command(&app, caller.uid)?;
+    let Reply::Sent(sent) = app.commands.handle(conv.clone(), caller.request(command)).await? else {
+        return Err(Problem::bug("a send was answered with something else"));
+    };
+    let status = if sent.duplicate { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(SentAnswer::new(&conv, &sent))))
+}
+
+/// Which part of a history.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageParams {
+    /// Only what is below it.
+    before_seq: Option<u64>,
+    /// Only what is above it.
+    after_seq: Option<u64>,
+    /// 1..=200, 50 by default.
+    limit: Option<u32>,
+}
+
+/// A page of the history: exactly one item for every seq that it covers.
+#[utoipa::path(
+    get, path = "/v1/conversations/{conv_id}/messages", tag = "messages",
+    params(("conv_id" = String, Path), PageParams),
+    responses((status = 200, description = "The page", body = PageAnswer), QueryProblems),
+)]
+pub async fn page(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(conv): Path<ConvId>,
+    Params(params): Params<PageParams>,
+) -> Result<Json<PageAnswer>, Problem> {
+    let bound = |seq: Option<u64>| seq.map(Seq::new);
+    let range = Range { before_seq: bound(params.before_seq), after_seq: bound(params.after_seq) };
+    let page = app.read_models.page(&conv, caller.uid, range, page_limit(params.limit)?).await?;
+    Ok(Json(page.into()))
+}
+
+/// To a recall.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RecalledMessage {
+    conv_id: String,
+    seq: u64,
+    recalled_by: u64,
+    recalled_at: Ms,
+}
+
+/// Takes a message back, for all.
+#[utoipa::path(
+    post, path = "/v1/conversations/{conv_id}/messages/{seq}/recall", tag = "messages",
+    params(("conv_id" = String, Path), ("seq" = u64, Path)),
+    responses((status = 200, description = "Recalled, now or before", body = RecalledMessage), RecallProblems),
+)]
+pub async fn recall(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(conv): Path<ConvId>,
+    Path(seq): Path<Seq>,
+) -> Result<Json<RecalledMessage>, Problem> {
+    let by = Asking { uid: caller.uid, admin: caller.roles.admin };
+    let command = Command::Recall { seq, by, at: app.clock.now(), window: app.limits.recall_window };
+    let Reply::Recalled { seq, by, at } = app.commands.handle(conv.clone(), caller.request(command)).await?
+    else {
+        return Err(Problem::bug("a recall was answered with something else"));
+    };
+    let (seq, recalled_by) = (seq.get(), by.get());
+    Ok(Json(RecalledMessage { conv_id: conv.to_string(), seq, recalled_by, recalled_at: at }))
+}
+
+/// Messages named one by one.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeqsBody {
+    /// 1 to 1000 of them.
+    seqs: Vec<u64>,
+}
+
+impl SeqsBody {
+    /// Ascending, each once.
+    pub fn seqs(self) -> Result<Vec<Seq>, Problem> {
+        /// A screen of a telephone marks tens; ten buckets of bitmaps stay cheap.
+        const SEQS_MAX: usize = 1000;
+        if !(1..=SEQS_MAX).contains(&self.seqs.len()) {
+            return Err(Problem::new(Code::InvalidCount, format!("seqs takes 1 to {SEQS_MAX} items")));
+        }
+        let mut seqs = self.seqs.into_iter().map(Seq::of_message).collect::<Result<Vec<_>, _>>()?;
+        seqs.sort_unstable();
+        seqs.dedup();
+        Ok(seqs)
+    }
+}
+
+/// To a deletion.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeletedCount {
+    /// How many of them are deleted now.
+    deleted: u64,
+}
+
+/// Deletes messages for the caller only, on all of the caller's devices.
+#[utoipa::path(
+    post, path = "/v1/conversations/{conv_id}/messages/delete", tag = "messages",
+    params(("conv_id" = String, Path)),
+    request_body = SeqsBody,
+    responses((status = 200, description = "Deleted, now or before", body = DeletedCount), CommandProblems),
+)]
+pub async fn delete(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(conv): Path<ConvId>,
+    Body(body): Body<SeqsBody>,
+) -> Result<Json<DeletedCount>, Problem> {
+    let command = Command::Delete { uid: caller.uid, seqs: body.seqs()? };
+    let Reply::Deleted(deleted) = app.commands.handle(conv, caller.request(command)).await? else {
+        return Err(Problem::bug("a deletion was answered with something else"));
+    };
+    Ok(Json(DeletedCount { deleted }))
+}
+
+/// To a restoration.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RestoredCount {
+    /// How many of them are not deleted now.
+    restored: u64,
+}
+
+/// Undoes a deletion.
+#[utoipa::path(
+    post, path = "/v1/conversations/{conv_id}/messages/restore", tag = "messages",
+    params(("conv_id" = String, Path)),
+    request_body = SeqsBody,
+    responses((status = 200, description = "There again, now or before", body = RestoredCount), CommandProblems),
+)]
+pub async fn restore(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Path(conv): Path<ConvId>,
+    Body(body): Body<SeqsBody>,
+) -> Result<Json<RestoredCount>, Problem> {
+    let command = Command::Restore { uid: caller.uid, seqs: body.seqs()? };
+    let Reply::Restored(restored) = app.commands.handle(conv, caller.request(command)).await? else {
+        return Err(Problem::bug("a restoration was answered with something else"));
+    };
+    Ok(Json(RestoredCount { restored }))
+}

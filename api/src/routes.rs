@@ -1,0 +1,53 @@
+//! All routes on a page.
+
+use std::{any::Any, sync::Arc};
+
+use axum::{
+    Router, middleware,
+    response::{IntoResponse, Response},
+    routing::{delete, get, post, put},
+};
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::OpenApi;
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::{
+    app::App,
+    openapi::Description,
+    problem::Problem,
+    requests,
+    rest::{conversations, groups, marks, messages, operations, readers},
+};
+
+/// The whole HTTP side of the server.
+pub fn router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/v1/conversations", get(conversations::list))
+        .route("/v1/conversations/with/{uid}", get(conversations::with))
+        .route("/v1/conversations/{conv_id}", get(conversations::one))
+        .route("/v1/conversations/{conv_id}/messages", get(messages::page).post(messages::send))
+        .route("/v1/conversations/{conv_id}/messages/delete", post(messages::delete))
+        .route("/v1/conversations/{conv_id}/messages/restore", post(messages::restore))
+        .route("/v1/conversations/{conv_id}/messages/{seq}/recall", post(messages::recall))
+        .route("/v1/conversations/{conv_id}/messages/{seq}/readers", get(readers::readers))
+        .route("/v1/conversations/{conv_id}/read", put(marks::read))
+        .route("/v1/conversations/{conv_id}/read-positions", get(readers::read_positions))
+        .route("/v1/conversations/{conv_id}/clear", post(marks::clear))
+        .route("/v1/groups", post(groups::create))
+        .route("/v1/groups/{conv_id}/members", get(groups::members).post(groups::add))
+        .route("/v1/groups/{conv_id}/members/{uid}", delete(groups::remove))
+        .route("/healthz", get(operations::healthz))
+        .route("/readyz", get(operations::readyz))
+        .route("/metrics", get(operations::metrics))
+        .merge(SwaggerUi::new("/docs").url("/openapi.json", Description::openapi()))
+        .fallback(operations::not_found)
+        .method_not_allowed_fallback(operations::method_not_allowed)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), requests::follow))
+        .with_state(app)
+}
+
+/// The panic hook has logged what it was.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    Problem::bug("a handler panicked").into_response()
+}

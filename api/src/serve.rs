@@ -1,0 +1,77 @@
+//! `quipu serve`: the order in which things start, and the other way round in which they stop.
+
+use std::{io, sync::Arc};
+
+use tokio::net::TcpListener;
+
+use crate::{
+    clock::SystemClock,
+    config::Config,
+    database::{Database, DatabaseError},
+    keys::{self, KeysError},
+    migrate::{MigrateError, migrate},
+    node::{Node, NodeError, NodeSettings},
+    routes::router,
+    server::{serve, signal},
+};
+
+/// Why the server did not start, or not stop cleanly.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is taken, or not ours.
+    #[error("listen on {address}")]
+    Listen {
+        /// host:port.
+        address: String,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// The keys.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The database.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The schema.
+    #[error(transparent)]
+    Migrate(#[from] MigrateError),
+    /// The node.
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    /// The listener broke.
+    #[error("serve")]
+    Serve(#[source] io::Error),
+}
+
+/// Starts, serves until a signal, stops.
+pub async fn run(config: Config) -> Result<(), ServeError> {
+    let clock = Arc::new(SystemClock);
+    let tokens = keys::tokens(&config, clock.clone())?;
+    // First of all, so that a taken port is told before a database is started.
+    let listener = listen(&config.listen).await?;
+    let database = Database::open(&config).await?;
+    let settings = NodeSettings { tokens, limits: config.limits, instance: config.instance, clock };
+    let served = serve_on(listener, database.config(), settings).await;
+    database.close(&config.data).await?;
+    served
+}
+
+async fn serve_on(
+    listener: TcpListener,
+    database: &tokio_postgres::Config,
+    settings: NodeSettings,
+) -> Result<(), ServeError> {
+    migrate(database).await?;
+    let node = Node::start(database, settings).await?;
+    if let Ok(address) = listener.local_addr() {
+        tracing::info!("listening on http://{address}");
+    }
+    let served = serve(listener, router(node.app()), signal()).await;
+    node.stop().await;
+    served.map_err(ServeError::Serve)
+}
+
+async fn listen(address: &str) -> Result<TcpListener, ServeError> {
+    let bound = TcpListener::bind(address).await;
+    bound.map_err(|source| ServeError::Listen { address: address.to_owned(), source })
+}

@@ -1,0 +1,200 @@
+//! Writes what a batch comes to, in one pipelined transaction together with its checkpoint.
+//!
+//! Everything is sent at once, COMMIT included: where a statement fails the later ones fail, too, and COMMIT rolls
+//! back. Only where a filling bucket becomes full is there a second round trip, for its rows of the tail.
+
+use deadpool_postgres::{Object, Pool, PoolError};
+use domain::Ms;
+use event_store::{Position, Shard};
+use futures_util::future::{BoxFuture, FutureExt, join_all};
+use tokio_postgres::{Row, Statement, error::SqlState, types::ToSql};
+
+use crate::{
+    CONVERSATION, checkpoint,
+    effects::{Effects, Folded},
+    history::{Plan, TAKE, bucket::SealError},
+    write::{Column, Write, int},
+};
+
+/// What is applied, and between which positions.
+pub(crate) struct Step {
+    pub generation: i32,
+    pub shard: Shard,
+    pub from: Position,
+    pub to: Position,
+    pub folded: Folded,
+    pub now: Ms,
+}
+
+/// Why a batch was not applied. Nothing of it was done, but where the connection went during COMMIT.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApplyError {
+    /// Another process has applied it.
+    #[error("the checkpoint was moved by another process")]
+    Moved,
+    /// The database will not take something in it, today or tomorrow.
+    #[error("{doing}: the database refuses it")]
+    Refused { doing: &'static str, source: tokio_postgres::Error },
+    /// A bucket has a hole.
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    /// The database is away.
+    #[error("{doing}")]
+    Database { doing: &'static str, source: tokio_postgres::Error },
+    /// No connection.
+    #[error("get a connection to the read models")]
+    Pool(#[from] PoolError),
+}
+
+impl ApplyError {
+    fn of(doing: &'static str, source: tokio_postgres::Error) -> Self {
+        match source.code() {
+            Some(state) if checkpoint::was_moved(state) => Self::Moved,
+            Some(state) if is_about_data(state) => Self::Refused { doing, source },
+            _ => Self::Database { doing, source },
+        }
+    }
+
+    /// Is it the batch's fault, and not the moment's?
+    pub(crate) fn is_poison(&self) -> bool {
+        matches!(self, Self::Refused { .. } | Self::Seal(_))
+    }
+}
+
+/// Data exceptions, violated constraints, and rows that exceed a limit of Postgres.
+fn is_about_data(state: &SqlState) -> bool {
+    ["22", "23", "54"].contains(&&state.code()[..2])
+}
+
+/// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
+const BEGIN: &str = "begin; set local synchronous_commit = off";
+
+/// Applies a step. A dropped future leaves no transaction open: everything was sent, or the connection is given up.
+pub(crate) async fn apply(pool: &Pool, step: Step) -> Result<(), ApplyError> {
+    let client = pool.get().await?;
+    let applied = Pipeline { client: &client }.apply(step).await;
+    if matches!(applied, Err(ApplyError::Database { .. })) {
+        // Whatever state it is in, nobody shall find out.
+        drop(Object::take(client));
+    }
+    applied
+}
+
+struct Pipeline<'a> {
+    client: &'a Object,
+}
+
+/// What is under way, in the order in which it was sent.
+type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
+
+impl<'a> Pipeline<'a> {
+    async fn apply(&self, step: Step) -> Result<(), ApplyError> {
+        let Step { generation, shard, from, to, folded, now } = step;
+        let Effects { history, marks, reads, watermarks, heads, members, mentions } = folded.effects;
+        let mut plan = history.plan();
+        let moved = Write {
+            doing: "move the checkpoint",
+            sql: checkpoint::MOVE,
+            columns: vec![
+                Box::new(CONVERSATION),
+                Box::new(generation),
+                Box::new(i32::from(shard.get())),
+                Box::new(int(from.get())),
+                Box::new(int(to.get())),
+            ],
+        };
+        let mut opening = vec![self.prepared(moved).await?];
+        if let Some(columns) = plan.take() {
+            let take = Write { doing: "take the tail's part", sql: TAKE, columns: columns.into() };
+            opening.push(self.prepared(take).await?);
+            self.take(&mut plan, &opening).await?;
+            opening.clear();
+        }
+        let begun = opening.is_empty();
+        let writes = match plan.writes() {
+            Ok(writes) => writes,
+            Err(error) => return self.give_up(begun, error.into()).await,
+        };
+        let writes = writes
+            .into_iter()
+            .chain(marks.writes())
+            .chain(reads.writes())
+            .chain(watermarks.writes())
+            .chain(heads.writes())
+            .chain(members.writes())
+            .chain(mentions.writes())
+            .chain(checkpoint::park(generation, &folded.parked, now));
+        for write in writes {
+            match self.prepared(write).await {
+                Ok(write) => opening.push(write),
+                Err(error) => return self.give_up(begun, error).await,
+            }
+        }
+        let mut sent = Vec::with_capacity(opening.len() + 2);
+        if !begun {
+            sent.push(self.simple("begin", BEGIN));
+        }
+        sent.extend(opening.iter().map(|write| self.statement(write)));
+        sent.push(self.simple("commit", "commit"));
+        all(sent).await.map(drop)
+    }
+
+    /// The first round trip of two.
+    async fn take(&self, plan: &mut Plan, opening: &[Prepared]) -> Result<(), ApplyError> {
+        let begin = [self.simple("begin", BEGIN)];
+        let sent = begin.into_iter().chain(opening.iter().map(|write| self.statement(write))).collect();
+        let taken = match all(sent).await {
+            Ok(rows) => rows,
+            Err(error) => return self.give_up(true, error).await,
+        };
+        let put = taken.iter().flatten().filter(|row| row.len() == 3).try_for_each(|row| plan.put_back(row));
+        put.map_err(|error| ApplyError::of("take the tail's part", error))
+    }
+
+    async fn give_up(&self, begun: bool, error: ApplyError) -> Result<(), ApplyError> {
+        if begun {
+            let rolled_back = self.client.batch_execute("rollback").await;
+            rolled_back.map_err(|source| ApplyError::Database { doing: "roll back", source })?;
+        }
+        Err(error)
+    }
+
+    async fn prepared(&self, Write { doing, sql, columns }: Write) -> Result<Prepared, ApplyError> {
+        let statement =
+            self.client.prepare_cached(sql).await.map_err(|error| ApplyError::of(doing, error))?;
+        Ok(Prepared { doing, statement, columns })
+    }
+
+    fn simple(&self, doing: &'static str, sql: &'static str) -> Sent<'a> {
+        let client = self.client;
+        let sent =
+            async move { client.batch_execute(sql).await.map_err(|error| ApplyError::of(doing, error)) };
+        sent.map(|done| done.map(|()| Vec::new())).boxed()
+    }
+
+    fn statement<'b>(&self, write: &'b Prepared) -> Sent<'b>
+    where
+        'a: 'b,
+    {
+        let client = self.client;
+        let sent = async move {
+            let columns: Vec<_> =
+                write.columns.iter().map(|column| &**column as &(dyn ToSql + Sync)).collect();
+            let rows = client.query(&write.statement, &columns).await;
+            rows.map_err(|error| ApplyError::of(write.doing, error))
+        };
+        sent.boxed()
+    }
+}
+
+struct Prepared {
+    doing: &'static str,
+    statement: Statement,
+    columns: Vec<Column>,
+}
+
+/// Sends everything in this order before it waits for the first answer. The first failure is the cause of the
+/// others.
+async fn all(sent: Vec<Sent<'_>>) -> Result<Vec<Vec<Row>>, ApplyError> {
+    join_all(sent).await.into_iter().collect()
+}

@@ -1,0 +1,215 @@
+//! Follows one shard: reads after its checkpoint, applies batch after batch, and never ends on an error.
+
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use domain::ConvId;
+use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError};
+use tokio::{
+    sync::{Semaphore, watch},
+    time::sleep,
+};
+
+use crate::{
+    CONVERSATION,
+    apply::{ApplyError, Step, apply},
+    checkpoint,
+    effects::{Folded, Parked, chain_of, fold},
+    generation::Generation,
+    progress::{Progress, ShardProgress},
+};
+
+/// Events read at once: past a few hundred a batch gains little (design.md), and a transaction stays short.
+const BATCH_EVENTS: u32 = 1000;
+/// Bytes of bodies in one transaction: a thousand of the largest messages would be 64 MB.
+const BATCH_BYTES: usize = 8 << 20;
+/// A wake-up may be lost; then this is how late an event shows.
+const OWN_LOOK: Duration = Duration::from_secs(1);
+/// The first wait after a failure, doubled with each further one.
+const BACK_OFF_FIRST: Duration = Duration::from_millis(50);
+/// The longest wait after a failure: how late we notice that the database is back.
+const BACK_OFF_MAX: Duration = Duration::from_secs(5);
+
+/// Why a look failed.
+#[derive(Debug, thiserror::Error)]
+enum LookError {
+    #[error("read events for the read models")]
+    Read(#[from] StoreError),
+    #[error("read the checkpoint")]
+    Checkpoint(#[source] tokio_postgres::Error),
+    #[error("apply a batch to the read models")]
+    Apply(#[from] ApplyError),
+    #[error("get a connection for the projector")]
+    Pool(#[from] deadpool_postgres::PoolError),
+}
+
+/// One shard's follower.
+pub(crate) struct Follower {
+    pub store: Arc<dyn EventStore>,
+    pub generation: Generation,
+    pub clock: Arc<dyn Clock>,
+    pub shard: Shard,
+    pub progress: Arc<Progress>,
+    /// Turns at the database, shared by all shards.
+    pub turns: Arc<Semaphore>,
+}
+
+/// What we believe of the checkpoint's row; the compare-and-set finds out.
+struct Standing {
+    position: Position,
+    parked: HashSet<ConvId>,
+}
+
+impl Follower {
+    /// Runs until `stop` becomes true or its sender is gone.
+    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+        let Some(progress) = self.progress.shard(self.shard) else { return };
+        let mut wake = self.store.wake(self.shard);
+        let mut standing = None;
+        let mut back_off = BACK_OFF_FIRST;
+        while !*stop.borrow() {
+            // Marked as seen before reading, so that no wake-up falls between the two.
+            wake.borrow_and_update();
+            let looked = match self.turns.acquire().await {
+                Ok(_turn) => self.look(progress, &mut standing).await,
+                Err(_closed) => return,
+            };
+            progress.set_failing(looked.is_err());
+            let wait = match looked {
+                Ok(true) => continue,
+                Ok(false) => {
+                    back_off = BACK_OFF_FIRST;
+                    OWN_LOOK
+                }
+                Err(error) => {
+                    tracing::warn!(shard = self.shard.get(), error = chain_of(&error), "the projector waits");
+                    // The outcome of a COMMIT may be unknown: ask where we stand.
+                    standing = None;
+                    let wait = back_off;
+                    back_off = (back_off * 2).min(BACK_OFF_MAX);
+                    tokio::select! {
+                        _ = stop.changed() => return,
+                        () = sleep(wait) => continue,
+                    }
+                }
+            };
+            tokio::select! {
+                _ = stop.changed() => return,
+                // A store that has gone gives no more wake-ups; the own look goes on.
+                Ok(()) = wake.changed() => {}
+                () = progress.nudged() => {}
+                () = sleep(wait) => {}
+            }
+        }
+    }
+
+    /// One batch. True where there may be more at once.
+    async fn look(&self, progress: &ShardProgress, kept: &mut Option<Standing>) -> Result<bool, LookError> {
+        let mut standing = match kept.take() {
+            Some(standing) => standing,
+            None => self.standing().await?,
+        };
+        progress.moved_to(standing.position);
+        let mut events = self.store.read_shard(self.shard, standing.position, BATCH_EVENTS).await?;
+        let full = events.len() == BATCH_EVENTS as usize;
+        // Stores deliver at least once: what we have passed is not applied again.
+        events.retain(|event| event.header.position > standing.position);
+        events.sort_by_key(|event| event.header.position);
+        if full {
+            progress.head_is_at_least(self.store.shard_head(self.shard).await?.position);
+        } else if let Some(last) = events.last() {
+            progress.head_is_at_least(last.header.position);
+        }
+        self.measure(progress, standing.parked.len());
+        for batch in batches(&events) {
+            match self.apply(&mut standing, batch).await {
+                Ok(()) => progress.moved_to(standing.position),
+                // Somebody else is at it: read what they have done.
+                Err(ApplyError::Moved) => return Ok(true),
+                Err(error) => return Err(error.into()),
+            }
+            metrics::counter!("quipu_projection_events_total", "projection" => CONVERSATION)
+                .increment(batch.len() as u64);
+            self.measure(progress, standing.parked.len());
+        }
+        *kept = Some(standing);
+        Ok(full)
+    }
+
+    async fn standing(&self) -> Result<Standing, LookError> {
+        let client = self.generation.pool().get().await?;
+        let read = checkpoint::read(&client, self.generation.number(), self.shard).await;
+        let (position, parked) = read.map_err(LookError::Checkpoint)?;
+        Ok(Standing { position, parked })
+    }
+
+    /// Applies a batch; where the database will not take it, halves it until one event is left, and parks that
+    /// one's conversation.
+    async fn apply(&self, standing: &mut Standing, batch: &[Recorded]) -> Result<(), ApplyError> {
+        let mut rest = vec![batch];
+        // Each turn applies events or halves a batch: at most twice as many as there are events.
+        while let Some(batch) = rest.pop() {
+            let Some(last) = batch.last() else { continue };
+            let to = last.header.position;
+            match self.step(standing, to, fold(batch, &standing.parked)).await {
+                Err(error) if error.is_poison() && batch.len() > 1 => {
+                    let (first, second) = batch.split_at(batch.len() / 2);
+                    rest.extend([second, first]);
+                }
+                Err(error) if error.is_poison() => {
+                    let parked = vec![Parked::at(&last.header, chain_of(&error))];
+                    self.step(standing, to, Folded { parked, ..Folded::default() }).await?;
+                }
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn step(&self, standing: &mut Standing, to: Position, folded: Folded) -> Result<(), ApplyError> {
+        let parked = folded.parked.clone();
+        let (generation, shard) = (self.generation.number(), self.shard);
+        let step = Step { generation, shard, from: standing.position, to, folded, now: self.clock.now() };
+        apply(self.generation.pool(), step).await?;
+        standing.position = to;
+        for Parked { conv, position, event_id, reason, .. } in parked {
+            let (shard, position) = (shard.get(), position.get());
+            tracing::error!(%conv, shard, position, %event_id, reason, "parked a conversation");
+            standing.parked.insert(conv);
+        }
+        Ok(())
+    }
+
+    fn measure(&self, progress: &ShardProgress, parked: usize) {
+        progress.set_parked(parked);
+        // An estimate for people: positions of some logs have gaps.
+        let lag = progress.head().get().saturating_sub(progress.position().get());
+        let shard = self.shard.get().to_string();
+        metrics::gauge!("quipu_projection_lag_events", "projection" => CONVERSATION, "shard" => shard.clone())
+            .set(lag as f64);
+        metrics::gauge!("quipu_projection_parked", "projection" => CONVERSATION, "shard" => shard)
+            .set(parked as f64);
+    }
+}
+
+/// Cuts so that no batch but one of a single event has more than [`BATCH_BYTES`] of bodies.
+fn batches(events: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
+    let mut rest = events;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |event: &&Recorded| {
+            bytes += body_len(event);
+            bytes <= BATCH_BYTES
+        };
+        let length = rest.iter().take_while(fits).count().max(1).min(rest.len());
+        let (batch, after) = rest.split_at(length);
+        rest = after;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
+fn body_len(event: &Recorded) -> usize {
+    match &event.body {
+        Body::Present { bytes, .. } => bytes.len(),
+        Body::Erased { .. } => 0,
+    }
+}

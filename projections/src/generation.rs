@@ -1,0 +1,74 @@
+//! One generation of the read models: a schema, and connections that look into it.
+
+use std::time::Duration;
+
+use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
+use tokio_postgres::{Config, NoTls};
+
+use crate::CONVERSATION;
+
+/// How long one waits for a connection before the answer is "unavailable": by then hundreds wait.
+const CONNECTION_WAIT: Duration = Duration::from_secs(5);
+/// No statement of a read model works longer, and no transaction stays idle longer: an old snapshot stalls vacuum.
+const STATEMENT_TIMEOUT_S: u32 = 5;
+
+/// A generation and its pool. Cheap to clone; clones share the pool.
+#[derive(Clone)]
+pub struct Generation {
+    number: i32,
+    pool: Pool,
+}
+
+/// Why a generation cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The pool's settings are wrong.
+    #[error("make a connection pool for the read models")]
+    Build(#[from] BuildError),
+    /// The database is away.
+    #[error("connect to the read models")]
+    Connect(#[from] PoolError),
+    /// The tables are not there, or do not answer.
+    #[error("ask which generation of the read models serves")]
+    Ask(#[from] tokio_postgres::Error),
+}
+
+impl Generation {
+    /// Opens the generation that serves, with a pool of `connections` of its own. Projector and queries each want
+    /// one, so that neither waits for the other.
+    pub async fn serving(config: &Config, connections: usize) -> Result<Self, OpenError> {
+        let client = pool(config, "", 1)?.get().await?;
+        let row = client.query_one(include_str!("serving.sql"), &[&CONVERSATION]).await?;
+        Self::numbered(config, row.try_get(0)?, connections)
+    }
+
+    /// Opens a generation by its number.
+    pub fn numbered(config: &Config, number: i32, connections: usize) -> Result<Self, OpenError> {
+        let path = format!("-c search_path=conversation_g{number},public");
+        Ok(Self { number, pool: pool(config, &path, connections)? })
+    }
+
+    /// Its number, from 1.
+    pub fn number(&self) -> i32 {
+        self.number
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+}
+
+fn pool(config: &Config, options: &str, connections: usize) -> Result<Pool, BuildError> {
+    let mut config = config.clone();
+    let given = config.get_options().unwrap_or_default().to_owned();
+    config.options(format!(
+        "{given} {options} -c statement_timeout={STATEMENT_TIMEOUT_S}s -c idle_in_transaction_session_timeout={STATEMENT_TIMEOUT_S}s"
+    ));
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    Pool::builder(Manager::from_config(config, NoTls, recycling))
+        .max_size(connections)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(CONNECTION_WAIT))
+        .create_timeout(Some(CONNECTION_WAIT))
+        .build()
+}

@@ -1,0 +1,158 @@
+//! Message bodies, immutable, in buckets of a hundred: rows while a bucket fills, one compressed row once it is
+//! full. Here is what a batch of sends comes to; [`page`] is the query side.
+
+pub(crate) mod bucket;
+pub(crate) mod load;
+pub(crate) mod message;
+pub(crate) mod page;
+pub(crate) mod range;
+
+use std::collections::BTreeMap;
+
+use domain::{Bucket, ConvId, Seq};
+use tokio_postgres::Row;
+
+use crate::write::{Column, Write, column, convs, int};
+use bucket::{SealError, seal};
+
+/// A message's number and bytes.
+type Stored = (Seq, Vec<u8>);
+
+/// The sends of a batch, as bytes.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Effects {
+    sent: BTreeMap<(ConvId, Bucket), Vec<Stored>>,
+    system: Vec<(ConvId, Seq)>,
+}
+
+/// A bucket that becomes full with this batch, and what the batch has of it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Filled {
+    conv: ConvId,
+    bucket: Bucket,
+    /// By seq, so that what comes from the tail finds its place.
+    messages: BTreeMap<Seq, Vec<u8>>,
+}
+
+/// How a batch is to be written.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Plan {
+    tail: Vec<(ConvId, Seq, Vec<u8>)>,
+    filled: Vec<Filled>,
+    system: Vec<(ConvId, Seq)>,
+}
+
+impl Effects {
+    /// A message; no bytes where its body is erased. Those of a conversation come in ascending order.
+    pub(crate) fn append(&mut self, conv: &ConvId, seq: Seq, body: Vec<u8>) {
+        self.sent.entry((conv.clone(), Bucket::of(seq))).or_default().push((seq, body));
+    }
+
+    /// Remembers that a message is the server's own.
+    pub(crate) fn system(&mut self, conv: &ConvId, seq: Seq) {
+        self.system.push((conv.clone(), seq));
+    }
+
+    /// What becomes rows and what becomes sealed.
+    pub(crate) fn plan(self) -> Plan {
+        let mut plan = Plan { system: self.system, ..Plan::default() };
+        for ((conv, bucket), messages) in self.sent {
+            if messages.last().is_some_and(|(seq, _)| *seq == bucket.last_seq()) {
+                plan.filled.push(Filled { conv, bucket, messages: messages.into_iter().collect() });
+            } else {
+                plan.tail.extend(messages.into_iter().map(|(seq, body)| (conv.clone(), seq, body)));
+            }
+        }
+        plan
+    }
+}
+
+/// Takes the tail's part of buckets that become full.
+pub(crate) const TAKE: &str = include_str!("take.sql");
+
+impl Plan {
+    /// The arguments of [`TAKE`]; none where every full bucket came whole in this batch.
+    pub(crate) fn take(&self) -> Option<[Column; 3]> {
+        let first =
+            |filled: &&Filled| filled.messages.keys().next().copied() != Some(filled.bucket.seq_at(0));
+        let begun: Vec<&Filled> = self.filled.iter().filter(first).collect();
+        (!begun.is_empty()).then(|| {
+            [
+                convs(begun.iter().map(|filled| &filled.conv)),
+                column(begun.iter().map(|filled| int(filled.bucket.seq_at(0).get()))),
+                column(begun.iter().map(|filled| int(filled.bucket.last_seq().get()))),
+            ]
+        })
+    }
+
+    /// Puts a row that was taken from the tail where it belongs.
+    pub(crate) fn put_back(&mut self, row: &Row) -> Result<(), tokio_postgres::Error> {
+        let (conv, seq): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
+        let seq = Seq::new(seq as u64);
+        let is_it = |filled: &&mut Filled| filled.bucket == Bucket::of(seq) && filled.conv.as_str() == conv;
+        if let Some(filled) = self.filled.iter_mut().find(is_it) {
+            filled.messages.insert(seq, row.try_get(2)?);
+        }
+        Ok(())
+    }
+
+    /// Fails where a full bucket has a hole.
+    pub(crate) fn writes(self) -> Result<Vec<Write>, SealError> {
+        let Self { tail, filled, system } = self;
+        let sealed = |filled: &Filled| seal(filled.messages.values().map(Vec::as_slice));
+        let sealed: Vec<Vec<u8>> = filled.iter().map(sealed).collect::<Result<_, _>>()?;
+        let (rows, tail_convs) = (tail.len(), convs(tail.iter().map(|(conv, ..)| conv)));
+        let seqs = column(tail.iter().map(|(_, seq, _)| int(seq.get())));
+        let bodies = column(tail.into_iter().map(|(.., body)| body));
+        let append = [tail_convs, seqs, bodies];
+        let seal = [
+            convs(filled.iter().map(|filled| &filled.conv)),
+            column(filled.iter().map(|filled| int(filled.bucket.get()))),
+            column(sealed),
+        ];
+        let own = [
+            convs(system.iter().map(|(conv, _)| conv)),
+            column(system.iter().map(|(_, seq)| int(seq.get()))),
+        ];
+        let writes = [
+            Write::unless_empty(rows, "append to the tail", include_str!("append.sql"), append),
+            Write::unless_empty(filled.len(), "seal buckets", include_str!("seal.sql"), seal),
+            Write::unless_empty(system.len(), "note system messages", include_str!("system.sql"), own),
+        ];
+        Ok(writes.into_iter().flatten().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(seqs: std::ops::RangeInclusive<u64>) -> (usize, Vec<(u64, usize)>, usize) {
+        let conv = ConvId::parse("grp-a").unwrap();
+        let mut effects = Effects::default();
+        seqs.for_each(|seq| effects.append(&conv, Seq::new(seq), vec![1]));
+        let plan = effects.plan();
+        let filled = plan.filled.iter().map(|filled| (filled.bucket.get(), filled.messages.len())).collect();
+        (plan.tail.len(), filled, plan.take().map_or(0, |_| 1))
+    }
+
+    #[test]
+    fn a_bucket_is_full_with_its_hundredth_message() {
+        assert_eq!(plan(1..=99), (99, vec![], 0));
+        assert_eq!(
+            plan(1..=100),
+            (0, vec![(0, 100)], 0),
+            "whole in the batch: nothing is taken from the tail"
+        );
+        assert_eq!(plan(1..=101), (1, vec![(0, 100)], 0));
+        assert_eq!(plan(100..=100), (0, vec![(0, 1)], 1));
+        assert_eq!(plan(50..=250), (50, vec![(0, 51), (1, 100)], 1));
+    }
+
+    #[test]
+    fn a_hole_is_never_sealed() {
+        let mut effects = Effects::default();
+        effects.append(&ConvId::parse("grp-a").unwrap(), Seq::new(100), vec![1]);
+        assert!(matches!(effects.plan().writes(), Err(SealError::Gap(1))));
+    }
+}

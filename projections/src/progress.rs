@@ -1,0 +1,105 @@
+//! How far the projector of this process has come: what waiters wait for and /readyz looks at.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use event_store::{Position, Shard};
+use tokio::{
+    sync::{Notify, watch},
+    time::timeout,
+};
+
+/// Per shard where the read models and the log stand. Positions only go up.
+#[derive(Debug)]
+pub struct Progress {
+    shards: Vec<ShardProgress>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ShardProgress {
+    position: watch::Sender<Position>,
+    head: AtomicU64,
+    parked: AtomicU64,
+    failing: AtomicBool,
+    nudged: Notify,
+}
+
+impl Progress {
+    pub(crate) fn new(shards: u16) -> Self {
+        let shard = |_| ShardProgress {
+            position: watch::Sender::new(Position::START),
+            head: AtomicU64::new(0),
+            parked: AtomicU64::new(0),
+            failing: AtomicBool::new(false),
+            nudged: Notify::new(),
+        };
+        Self { shards: (0..shards).map(shard).collect() }
+    }
+
+    pub(crate) fn shard(&self, shard: Shard) -> Option<&ShardProgress> {
+        self.shards.get(usize::from(shard.get()))
+    }
+
+    /// Follows one shard's position; none for a shard that this log does not have.
+    pub fn watch(&self, shard: Shard) -> Option<watch::Receiver<Position>> {
+        self.shard(shard).map(|shard| shard.position.subscribe())
+    }
+
+    /// Waits until the read models have passed `position`, and has the projector look at once. False after
+    /// `patience`.
+    pub async fn reached(&self, shard: Shard, position: Position, patience: Duration) -> bool {
+        let Some(progress) = self.shard(shard) else { return false };
+        let mut follower = progress.position.subscribe();
+        if *follower.borrow() >= position {
+            return true;
+        }
+        progress.nudged.notify_one();
+        matches!(timeout(patience, follower.wait_for(|at| *at >= position)).await, Ok(Ok(_)))
+    }
+}
+
+impl ShardProgress {
+    /// Positions only go up, whatever arrives.
+    pub(crate) fn moved_to(&self, position: Position) {
+        self.position.send_if_modified(|stands| {
+            let higher = position > *stands;
+            *stands = position.max(*stands);
+            higher
+        });
+        self.head_is_at_least(position);
+    }
+
+    pub(crate) fn head_is_at_least(&self, head: Position) {
+        self.head.fetch_max(head.get(), Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_parked(&self, parked: usize) {
+        self.parked.store(parked as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_failing(&self, failing: bool) {
+        self.failing.store(failing, Ordering::Relaxed);
+    }
+
+    pub(crate) async fn nudged(&self) {
+        self.nudged.notified().await;
+    }
+
+    pub(crate) fn position(&self) -> Position {
+        *self.position.borrow()
+    }
+
+    pub(crate) fn head(&self) -> Position {
+        Position::new(self.head.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn parked(&self) -> u64 {
+        self.parked.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
+    }
+}

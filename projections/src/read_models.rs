@@ -1,0 +1,274 @@
+//! Answers questions from the read models: each in one snapshot that has seen what the asker has.
+
+use std::{cmp::Reverse, sync::Arc, time::Duration};
+
+use domain::{ConvId, Ms, Seq, Uid};
+use event_store::{EventStore, Position, Shard};
+use futures_util::future::join;
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    CONVERSATION, checkpoint,
+    generation::Generation,
+    group_read::query as group_read,
+    history,
+    member::query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
+    progress::Progress,
+    query::{MemberRow, Page, PageLimit, QueryError, Range, ReadPosition, Readers, Summary, SummaryPage},
+    snapshot::{Ask, Snapshot, unavailable},
+    standing::{STANDING, Standing},
+    summary,
+    write::int,
+};
+
+/// How long an answer waits for the read models to pass what the asker may have seen: usually milliseconds; past
+/// this they are ill, and the asker should hear about it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Where the projector works in another process, how often its checkpoint is looked at.
+const POLL: Duration = Duration::from_millis(5);
+
+/// The query side. Cheap to clone.
+#[derive(Clone)]
+pub struct ReadModels {
+    store: Arc<dyn EventStore>,
+    generation: Generation,
+    progress: Option<Arc<Progress>>,
+}
+
+impl ReadModels {
+    /// `progress` is the projector's, where it works in this process; else the checkpoints are looked at.
+    pub fn new(store: Arc<dyn EventStore>, generation: Generation, progress: Option<Arc<Progress>>) -> Self {
+        Self { store, generation, progress }
+    }
+
+    /// A page of a history.
+    pub async fn page(
+        &self,
+        conv: &ConvId,
+        viewer: Uid,
+        range: Range,
+        limit: PageLimit,
+    ) -> Result<Page, QueryError> {
+        let (snapshot, standing) = self.standing("read a page of a history", conv, viewer).await?;
+        history::page::page(&snapshot, conv, viewer, &standing, range, limit).await
+    }
+
+    /// A conversation as one member sees it. A single chat that nobody has used is there, too.
+    pub async fn summary(&self, conv: &ConvId, viewer: Uid) -> Result<Summary, QueryError> {
+        let (snapshot, standing) = self.standing("read a conversation", conv, viewer).await?;
+        let mut summaries = summary::summaries(&snapshot, viewer, &[standing]).await?;
+        summaries.pop().ok_or_else(|| snapshot.failed("an answer is missing"))
+    }
+
+    /// One's conversations, newest activity first, then by id. Parked ones are left out.
+    pub async fn summaries(
+        &self,
+        viewer: Uid,
+        limit: PageLimit,
+        after: Option<(Ms, ConvId)>,
+    ) -> Result<SummaryPage, QueryError> {
+        let (snapshot, memberships) = self.memberships("list conversations", viewer).await?;
+        let after = after.map(|(at, conv)| Place(Reverse(at), conv));
+        let (generation, wanted) = (self.generation.number(), limit.get() as usize);
+        // One more than fits, to know whether there is a next page.
+        let mut places = member::inbox(&snapshot, viewer, generation, memberships, after, wanted + 1).await?;
+        let more = places.len() > wanted;
+        places.truncate(wanted);
+        let convs: Vec<ConvId> = places.iter().map(|Place(_, conv)| conv.clone()).collect();
+        let standings = Asked::new(&convs, viewer, generation);
+        let [rows] = snapshot.ask([Ask { sql: STANDING, params: &standings.params() }]).await?;
+        let mut standings = standings.read(&rows).map_err(|error| snapshot.failed(error))?;
+        standings.sort_by_cached_key(|standing| Place(Reverse(standing.updated_at()), standing.conv.clone()));
+        let next = places.pop().filter(|_| more).map(|Place(Reverse(at), conv)| (at, conv));
+        Ok(SummaryPage { conversations: summary::summaries(&snapshot, viewer, &standings).await?, next })
+    }
+
+    /// How far one member has read.
+    pub async fn read_position(&self, conv: &ConvId, uid: Uid) -> Result<ReadPosition, QueryError> {
+        let (_, standing) = self.standing("read a read position", conv, uid).await?;
+        Ok(ReadPosition { uid, read_seq: standing.read.0, read_at: standing.read.1 })
+    }
+
+    /// How far the members after a uid have read, ascending by uid.
+    pub async fn read_positions(
+        &self,
+        conv: &ConvId,
+        viewer: Uid,
+        after: Option<Uid>,
+        limit: PageLimit,
+    ) -> Result<Vec<ReadPosition>, QueryError> {
+        let (snapshot, standing) = self.standing("read the read positions", conv, viewer).await?;
+        group_read::read_positions(&snapshot, conv, viewer, &standing, after, limit).await
+    }
+
+    /// Who has read a message.
+    pub async fn readers(
+        &self,
+        conv: &ConvId,
+        viewer: Uid,
+        seq: Seq,
+        after: Option<Uid>,
+        limit: PageLimit,
+    ) -> Result<Readers, QueryError> {
+        let (snapshot, standing) = self.standing("read a message's readers", conv, viewer).await?;
+        group_read::readers(&snapshot, conv, viewer, &standing, seq, after, limit).await
+    }
+
+    /// The members after a uid, ascending by uid.
+    pub async fn members(
+        &self,
+        conv: &ConvId,
+        viewer: Uid,
+        after: Option<Uid>,
+        limit: PageLimit,
+    ) -> Result<Vec<MemberRow>, QueryError> {
+        let (snapshot, _) = self.standing("read the members", conv, viewer).await?;
+        member::members(&snapshot, conv, after, limit).await
+    }
+
+    /// A snapshot that has passed the conversation's last event, and where the viewer stands in it: one round trip
+    /// where the read models are up to date.
+    async fn standing(
+        &self,
+        doing: &'static str,
+        conv: &ConvId,
+        viewer: Uid,
+    ) -> Result<(Snapshot, Standing), QueryError> {
+        if !conv.is_group() && !conv.has_party(viewer) {
+            return Err(QueryError::NotAMember);
+        }
+        let shard = Shard::of(conv, self.store.info().shards);
+        let patience = Patience::new();
+        let convs = [conv.clone()];
+        let asked = Asked::new(&convs, viewer, self.generation.number());
+        let params = asked.params();
+        let open = || self.open(doing, Ask { sql: STANDING, params: &params });
+        let (opened, wanted) = join(open(), self.store.conversation_position(conv)).await;
+        let wanted = wanted.map_err(|error| unavailable(doing, error))?;
+        let (mut snapshot, mut positions, mut rows) = opened?;
+        while !has_passed(&positions, shard, wanted) {
+            // Given back before waiting: the projector may need the room.
+            drop(snapshot);
+            self.wait(&[(shard, wanted)], &patience).await?;
+            (snapshot, positions, rows) = open().await?;
+        }
+        let standing = asked.read(&rows).map_err(|error| snapshot.failed(error))?.pop();
+        let standing = standing.ok_or_else(|| snapshot.failed("an answer is missing"))?;
+        if standing.parked {
+            Err(QueryError::Parked)
+        } else if standing.is_member(viewer) {
+            Ok((snapshot, standing))
+        } else {
+            Err(QueryError::NotAMember)
+        }
+    }
+
+    /// A snapshot that has passed the heads of all shards as they were when the question came, and the person's
+    /// first memberships.
+    async fn memberships(
+        &self,
+        doing: &'static str,
+        viewer: Uid,
+    ) -> Result<(Snapshot, Vec<tokio_postgres::Row>), QueryError> {
+        let patience = Patience::new();
+        let (uid, limit) = (int(viewer.get()), MEMBERSHIPS_AT_ONCE as i64);
+        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&uid, &"", &limit];
+        let open = || self.open(doing, Ask { sql: MEMBERSHIPS, params: &params });
+        let (opened, heads) = join(open(), self.store.shard_heads()).await;
+        let heads = heads.map_err(|error| unavailable(doing, error))?;
+        let wanted: Vec<_> =
+            Shard::all(u16::MAX).zip(heads).map(|(shard, head)| (shard, head.position)).collect();
+        let (mut snapshot, mut positions, mut rows) = opened?;
+        while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
+            drop(snapshot);
+            self.wait(&wanted, &patience).await?;
+            (snapshot, positions, rows) = open().await?;
+        }
+        Ok((snapshot, rows))
+    }
+
+    /// A snapshot with the checkpoints that it sees and the answer to a first question.
+    async fn open(
+        &self,
+        doing: &'static str,
+        ask: Ask<'_>,
+    ) -> Result<(Snapshot, Vec<(Shard, Position)>, Vec<tokio_postgres::Row>), QueryError> {
+        let generation = self.generation.number();
+        let positions = Ask { sql: checkpoint::POSITIONS, params: &[&CONVERSATION, &generation] };
+        let (snapshot, [positions, rows]) =
+            Snapshot::open(self.generation.pool(), doing, [positions, ask]).await?;
+        let positions = checkpoint::positions(&positions).map_err(|error| snapshot.failed(error))?;
+        Ok((snapshot, positions, rows))
+    }
+
+    async fn wait(&self, wanted: &[(Shard, Position)], patience: &Patience) -> Result<(), QueryError> {
+        let left = patience.left().ok_or(QueryError::Behind)?;
+        let Some(progress) = &self.progress else {
+            sleep(POLL.min(left)).await;
+            return Ok(());
+        };
+        for (shard, position) in wanted {
+            let left = patience.left().ok_or(QueryError::Behind)?;
+            if !progress.reached(*shard, *position, left).await {
+                return Err(QueryError::Behind);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
+    wanted == Position::START || positions.iter().any(|(of, position)| *of == shard && *position >= wanted)
+}
+
+/// The time that one answer may spend on waiting.
+struct Patience(Instant);
+
+impl Patience {
+    fn new() -> Self {
+        Self(Instant::now() + PATIENCE)
+    }
+
+    /// None when it is used up.
+    fn left(&self) -> Option<Duration> {
+        let left = self.0.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+}
+
+/// The parameters of `standing.sql`.
+struct Asked<'a> {
+    convs: &'a [ConvId],
+    texts: Vec<&'a str>,
+    peers: Vec<Option<i64>>,
+    viewer: i64,
+    generation: i32,
+}
+
+impl<'a> Asked<'a> {
+    fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
+        Self {
+            convs,
+            texts: convs.iter().map(ConvId::as_str).collect(),
+            peers: convs.iter().map(|conv| conv.peer_of(viewer).map(|peer| int(peer.get()))).collect(),
+            viewer: int(viewer.get()),
+            generation,
+        }
+    }
+
+    fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
+        [&self.texts, &self.viewer, &self.peers, &CONVERSATION, &self.generation]
+    }
+
+    /// Rows come in any order.
+    fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
+        let mut standings = Vec::with_capacity(rows.len());
+        for row in rows {
+            let text: &str = row.try_get(0)?;
+            if let Some(conv) = self.convs.iter().find(|conv| conv.as_str() == text) {
+                standings.push(Standing::read(conv.clone(), row)?);
+            }
+        }
+        Ok(standings)
+    }
+}

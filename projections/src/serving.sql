@@ -1,0 +1,2 @@
+-- serving.sql: the generation that serves; one row.
+select generation from projection where name = $1

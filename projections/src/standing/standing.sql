@@ -1,0 +1,15 @@
+-- standing.sql: where viewer $2 stands in each of these conversations ($3: the peers); exactly one row each.
+select asked.conv_id,
+       exists (select from parked p
+                where p.name = $4 and p.generation = $5 and p.conv_id = asked.conv_id) as parked,
+       h.name, h.history, h.max_seq, h.expired_seq, h.updated_at,
+       m.joined_seq, m.joined_at,
+       w.cleared_seq,
+       r.read_seq, r.read_at,
+       peer.read_seq as peer_read_seq, peer.read_at as peer_read_at
+  from unnest($1::text[], $3::bigint[]) as asked(conv_id, peer)
+  left join head h on h.conv_id = asked.conv_id
+  left join member_by_conv m on m.conv_id = asked.conv_id and m.uid = $2
+  left join watermark w on w.conv_id = asked.conv_id and w.uid = $2
+  left join group_read r on r.conv_id = asked.conv_id and r.uid = $2
+  left join group_read peer on peer.conv_id = asked.conv_id and peer.uid = asked.peer

@@ -1,0 +1,17 @@
+-- uncounted.sql: how many messages above $2 are never unread for viewer $3, each counted once; one row a conversation.
+-- Recalled ones and the system's own, then what the viewer has deleted: slot n of a bitmap is its n-th bit from the
+-- left, so shifting drops what is not above. Own messages are never above one's read position.
+select asked.conv_id,
+       (select count(*)
+          from (select r.seq from recall r where r.conv_id = asked.conv_id and r.seq > asked.above
+                union
+                select s.seq from system_message s where s.conv_id = asked.conv_id and s.seq > asked.above) label
+         where not exists (select from deleted d
+                            where d.conv_id = asked.conv_id and d.uid = $3 and d.bucket = (label.seq - 1) / 100
+                              and get_bit(d.bits, ((label.seq - 1) % 100)::int) = 1))
+     + (select coalesce(sum(bit_count(case d.bucket when asked.above / 100
+                                           then d.bits << (asked.above % 100)::int
+                                           else d.bits end)), 0)::bigint
+          from deleted d
+         where d.conv_id = asked.conv_id and d.uid = $3 and d.bucket >= asked.above / 100)
+  from unnest($1::text[], $2::bigint[]) as asked(conv_id, above)
