@@ -8,6 +8,7 @@ mod database;
 pub mod log;
 mod on_a_thread;
 mod scratch;
+pub mod server;
 
 pub use cluster::{CLUSTER_VARIABLE, Cluster, cluster};
 pub use database::TestDatabase;

@@ -9,7 +9,7 @@ use axum::{
 };
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
+use serde_json::{Value, error::Category};
 
 use crate::{
     app::App,
@@ -88,9 +88,14 @@ async fn drain(stream: &mut BodyDataStream, most: usize) {
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))?;
-    serde_json::from_str(text).map_err(|error| match error.classify() {
-        Category::Data => Problem::new(Code::InvalidBody, error),
-        Category::Syntax | Category::Eof | Category::Io => Problem::new(Code::MalformedJson, error),
+    serde_json::from_str(text).map_err(|error| {
+        // What is broken further on is broken, whatever the shape of its beginning.
+        let broken = serde_json::from_str::<Value>(text).err();
+        match (error.classify(), broken) {
+            (Category::Data, None) => Problem::new(Code::InvalidBody, error),
+            (_, Some(error)) => Problem::new(Code::MalformedJson, error),
+            (_, None) => Problem::new(Code::MalformedJson, error),
+        }
     })
 }
 
@@ -111,9 +116,16 @@ mod tests {
     fn broken_json_and_json_of_another_shape_are_two_things() {
         let code = |text: &[u8]| parse::<Shape>(text).map_err(|problem| problem.code).err();
         assert_eq!(code(b"{\"n\":1}"), None);
-        for malformed in
-            [&b""[..], b"{", b"{\"n\":1", b"{\"n\":1}}", b"{'n':1}", b"\xff", b"{\"n\":\"\xff\"}"]
-        {
+        for malformed in [
+            &b""[..],
+            b"{",
+            b"{\"n\":1",
+            b"{\"n\":1}}",
+            b"{\"m\":1}}",
+            b"{'n':1}",
+            b"\xff",
+            b"{\"n\":\"\xff\"}",
+        ] {
             assert_eq!(code(malformed), Some(Code::MalformedJson), "{malformed:?}");
         }
         for shape in [
