@@ -13,6 +13,7 @@ pub mod database;
 pub mod doctor;
 pub mod door;
 pub mod entropy;
+pub mod import;
 pub mod instance;
 pub mod keys;
 pub mod logging;

@@ -8,6 +8,7 @@ mod known;
 pub(crate) mod pieces;
 mod plan;
 mod queue;
+mod sequence;
 mod worker;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +19,7 @@ use uuid::Uuid;
 
 use crate::{port::EventStore, shard::Shard, surroundings::Surroundings};
 use queue::{Queue, Refused, Waiting};
+pub use sequence::Sequence;
 
 /// A command and whose it is.
 #[derive(Debug, Clone)]
@@ -108,18 +110,19 @@ impl CommandHandler {
     pub fn submit(&self, conv: ConvId, request: Request) -> Result<Pending, CommandError> {
         let (answer, pending) = oneshot::channel();
         let queue = self.queue(&conv);
-        match queue.push(conv, Waiting { request, answer }) {
+        match queue.push(conv, Waiting { request, answer, sequence: None }) {
             Ok(()) => Ok(Pending(pending)),
             Err(Refused::Full(_)) => Err(CommandError::Busy),
             Err(Refused::Closed) => Err(CommandError::Unavailable),
         }
     }
 
-    /// As [`CommandHandler::submit`], but waits while the queue is full: for imports.
-    pub async fn submit_when_free(&self, conv: ConvId, request: Request) -> Pending {
+    /// As [`CommandHandler::submit`], but waits while the queue is full, and does nothing once the outcome of an
+    /// earlier command of the sequence is unknown: for imports.
+    pub async fn submit_when_free(&self, sequence: &Sequence, conv: ConvId, request: Request) -> Pending {
         let (answer, pending) = oneshot::channel();
         let queue = self.queue(&conv);
-        let mut waiting = Waiting { request, answer };
+        let mut waiting = Waiting { request, answer, sequence: Some(sequence.clone()) };
         loop {
             // Ask for the wake-up before looking, so that room made in between is not missed.
             let room = queue.room();

@@ -12,7 +12,7 @@ pub mod recorded;
 pub mod shard;
 pub mod surroundings;
 
-pub use handler::{CommandError, CommandHandler, Request};
+pub use handler::{CommandError, CommandHandler, Pending, Request, Sequence};
 pub use port::{Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, StoreError, Turn};
 pub use recorded::{Body, Header, Origin, Position, Recorded, StreamName, StreamRef};
 pub use shard::Shard;

@@ -12,20 +12,25 @@ use event_store::surroundings::{Clock, Entropy, Surroundings};
 use event_store::{CommandHandler, EventStore, Request};
 use uuid::Uuid;
 
-use crate::{TestDatabase, cluster, database::connect};
+use crate::{Cluster, TestDatabase, cluster, database::connect};
 
 /// Where a test's time begins.
 pub const START: Ms = 1_764_000_000_000;
 /// Connections of a test's pool: more than one a shard are never needed at once.
 const CONNECTIONS: usize = 8;
 
-/// A database with every migration applied.
+/// A database with every migration applied, on the cluster that tests share.
 pub async fn migrated() -> TestDatabase {
+    migrated_on(cluster()).await
+}
+
+/// A database with every migration applied.
+pub async fn migrated_on(cluster: &Cluster) -> TestDatabase {
     let migrations = migrations();
     let mut hasher = DefaultHasher::new();
     migrations.hash(&mut hasher);
     let name = format!("quipu_migrated_{:016x}", hasher.finish());
-    cluster()
+    cluster
         .template(&name, async |config| {
             let client = connect(&config).await.expect("connect to the template");
             for sql in &migrations {
@@ -33,7 +38,7 @@ pub async fn migrated() -> TestDatabase {
             }
         })
         .await;
-    cluster().database_from(&name)
+    cluster.database_from(&name)
 }
 
 /// The migrations' texts, in their order.

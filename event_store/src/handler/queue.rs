@@ -12,7 +12,7 @@ use std::{
 use domain::{ConvId, Reply};
 use tokio::sync::{Notify, futures::Notified, oneshot};
 
-use super::{CommandError, Request};
+use super::{CommandError, Request, sequence::Sequence};
 
 /// Commands that may wait in one conversation; at 10,000 sends/s in one group this is a tenth of a second.
 const WAITING_PER_CONVERSATION_MAX: usize = 1024;
@@ -23,6 +23,8 @@ const WAITING_PER_SHARD_MAX: usize = 8192;
 pub(super) struct Waiting {
     pub request: Request,
     pub answer: oneshot::Sender<Result<Reply, CommandError>>,
+    /// Those before it, if it rests on them.
+    pub sequence: Option<Sequence>,
 }
 
 /// Why a command was not taken.
@@ -154,7 +156,7 @@ mod tests {
     fn waiting(n: u64) -> Waiting {
         let command = Command::Read { uid: Uid::new(1).unwrap(), read_seq: Seq::new(n), at: 0 };
         let request = Request { command, device: None, correlation_id: Uuid::nil() };
-        Waiting { request, answer: oneshot::channel().0 }
+        Waiting { request, answer: oneshot::channel().0, sequence: None }
     }
 
     fn conv(name: &str) -> ConvId {

@@ -12,6 +12,7 @@ use super::{
     known::Known,
     plan::Plan,
     queue::{Queue, Waiting},
+    sequence::{Sequence, Unanswered},
 };
 use crate::{
     port::{EventStore, ShardHead, StoreError},
@@ -39,14 +40,35 @@ pub(super) async fn run(
 ) {
     let mut worker = Worker { shard, store, surroundings, head: None, known: Known::new() };
     while let Some(batch) = queue.take(BATCH_COMMANDS_MAX).await {
-        let (requests, answers): (Vec<_>, Vec<_>) =
-            batch.into_iter().map(|(conv, Waiting { request, answer })| ((conv, request), answer)).unzip();
+        let is_broken = |waiting: &Waiting| waiting.sequence.as_ref().is_some_and(Sequence::is_broken);
+        let (broken, batch): (Vec<_>, Vec<_>) =
+            batch.into_iter().partition(|(_, waiting)| is_broken(waiting));
+        for (_, waiting) in broken {
+            let _ = waiting.answer.send(Err(CommandError::Unavailable));
+        }
+        if batch.is_empty() {
+            continue;
+        }
+        let unanswered = Unanswered::new(batch.iter().filter_map(|(_, waiting)| waiting.sequence.as_ref()));
+        let (requests, answers): (Vec<_>, Vec<_>) = batch
+            .into_iter()
+            .map(|(conv, Waiting { request, answer, .. })| ((conv, request), answer))
+            .unzip();
         let replies = worker.commit(&requests).await;
+        if replies.iter().any(is_unknown) {
+            drop(unanswered)
+        } else {
+            unanswered.answered()
+        }
         for (answer, reply) in answers.into_iter().zip(replies) {
             // Who asked may have gone; the facts stay.
             let _ = answer.send(reply);
         }
     }
+}
+
+fn is_unknown(answer: &Answer) -> bool {
+    matches!(answer, Err(CommandError::Unavailable))
 }
 
 struct Worker {
@@ -82,7 +104,12 @@ impl Worker {
                     // Each half on its own, until the one that is refused stands alone.
                     let (left, right) = requests.split_at(requests.len() / 2);
                     let mut answers = Box::pin(self.commit(left)).await;
-                    answers.extend(Box::pin(self.commit(right)).await);
+                    if answers.iter().any(is_unknown) {
+                        // What stands behind them must not overtake them.
+                        answers.extend(right.iter().map(|_| Err(CommandError::Unavailable)));
+                    } else {
+                        answers.extend(Box::pin(self.commit(right)).await);
+                    }
                     return answers;
                 }
                 StoreError::Corrupt { .. } => {
