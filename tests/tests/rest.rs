@@ -116,8 +116,8 @@ async fn reading_deleting_restoring_and_clearing() {
     assert_eq!(readers.json, json!({"read_count": 1, "unread_count": 0, "read": [2], "unread": []}));
     let cleared = ana.post(&format!("{CHAT}/clear"), json!({"up_to_seq": 2})).await;
     assert_eq!((cleared.status, &cleared.json), (200, &json!({"min_seq": 3})));
-    let all = ana.post(&format!("{CHAT}/clear"), json!({})).await;
-    assert_eq!(all.json, json!({"min_seq": 5}));
+    let all = send(ana.request(Method::POST, &format!("{CHAT}/clear"))).await;
+    assert_eq!(all.json, json!({"min_seq": 5}), "no body is needed");
     assert_eq!(ana.get(MESSAGES).await.json["items"], json!([]));
     assert_eq!(bo.get(MESSAGES).await.json["items"].as_array().unwrap().len(), 4);
     server.stop().await;
@@ -278,6 +278,39 @@ async fn a_bad_input_is_refused_with_its_code_and_nothing_is_stored() {
     let late = server.person(1).post(&format!("{MESSAGES}/1/recall"), json!({})).await;
     assert_eq!(late.problem(), (409, "recall_window_passed"));
     assert_eq!(server.events().await, before);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bounds_themselves_are_taken() {
+    let server = Server::start().await;
+    let ana = server.person(1);
+    // A text of 64 KiB whose client escapes everything.
+    let escaped = "\\u0001".repeat(65_536);
+    let body =
+        format!(r#"{{"client_msg_id":"{}","msg_type":1,"content":"{escaped}"}}"#, Uuid::from_u128(1 << 100));
+    let request =
+        ana.request(Method::POST, MESSAGES).header("content-type", "application/json; charset=utf-8");
+    assert_eq!(send(request.body(body)).await.status, 201);
+    let named: Vec<u64> = (1..=1000).collect();
+    assert_eq!(ana.post(MESSAGES, with("mentions", json!(named))).await.status, 201);
+    assert_eq!(ana.post(MESSAGES, with("content", json!(" "))).await.status, 201);
+    assert_eq!(
+        ana.post(&format!("{MESSAGES}/delete"), json!({"seqs": vec![3; 1000]})).await.json,
+        json!({"deleted": 1})
+    );
+    for (query, items) in [
+        ("before_seq=0", 0),
+        ("after_seq=0", 3),
+        ("after_seq=0&before_seq=3&limit=200", 2),
+        ("before_seq=18446744073709551615", 3),
+        ("after_seq=18446744073709551615", 0),
+        ("after_seq=2&before_seq=1", 0),
+    ] {
+        let page = ana.get(&format!("{MESSAGES}?{query}")).await;
+        assert_eq!(page.status, 200, "{query} {page:?}");
+        assert_eq!(page.json["items"].as_array().unwrap().len(), items, "{query}");
+    }
     server.stop().await;
 }
 

@@ -47,12 +47,31 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         if !is_json(request.headers()) {
             return Err(Problem::new(Code::UnsupportedMediaType, "send the body as application/json"));
         }
-        let limit = body_bytes_max(app.limits.content_bytes);
-        let bytes = tokio::time::timeout(BODY_TIME_MAX, read(request.into_body(), limit))
-            .await
-            .map_err(|_| Problem::new(Code::RequestTimeout, "the body took longer than 30 s"))??;
-        parse(&bytes).map(Self)
+        parse(&read_in_time(request, app).await?).map(Self)
     }
+}
+
+/// A JSON body all of whose fields may be left out, and so the body itself.
+pub struct OptionalBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequest<Arc<App>> for OptionalBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let json = is_json(request.headers());
+        match read_in_time(request, app).await?.as_slice() {
+            [] => Ok(Self(T::default())),
+            bytes if json => parse(bytes).map(Self),
+            _ => Err(Problem::new(Code::UnsupportedMediaType, "send the body as application/json")),
+        }
+    }
+}
+
+async fn read_in_time(request: Request, app: &App) -> Result<Vec<u8>, Problem> {
+    let limit = body_bytes_max(app.limits.content_bytes);
+    tokio::time::timeout(BODY_TIME_MAX, read(request.into_body(), limit))
+        .await
+        .map_err(|_| Problem::new(Code::RequestTimeout, "the body took longer than 30 s"))?
 }
 
 /// The media type `application/json`, with whatever parameters.
@@ -140,7 +159,7 @@ mod tests {
             assert_eq!(code(shape), Some(Code::InvalidBody), "{shape:?}");
         }
         let deep = "[".repeat(100_000);
-        assert!(parse::<serde_json::Value>(deep.as_bytes()).is_err(), "and the stack is still there");
+        assert!(parse::<Value>(deep.as_bytes()).is_err(), "and the stack is still there");
     }
 
     #[test]
