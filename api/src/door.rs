@@ -15,7 +15,7 @@ use projections::query::PageLimit;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use body::{Body, body_bytes_max};
+pub use body::{Body, OptionalBody, body_bytes_max};
 
 use crate::{
     app::App,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use refinery::Report;
+pub use refinery::Report;
 use tokio_postgres::{Client, Config, NoTls, error::SqlState};
 
 mod embedded {

@@ -10,6 +10,7 @@ pub mod import;
 pub mod log;
 mod on_a_thread;
 mod scratch;
+pub mod server;
 
 pub use cluster::{CLUSTER_VARIABLE, Cluster, cluster};
 pub use database::TestDatabase;
