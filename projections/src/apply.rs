@@ -69,7 +69,7 @@ fn is_about_data(state: &SqlState) -> bool {
 /// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
 const BEGIN: &str = "begin; set local synchronous_commit = off";
 
-/// Applies a step. A dropped future leaves no transaction open: everything was sent, or the connection is given up.
+/// Applies a step. To be run to its end: followers stop between batches only.
 pub(crate) async fn apply(pool: &Pool, step: Step) -> Result<(), ApplyError> {
     let client = pool.get().await?;
     let applied = Pipeline { client: &client }.apply(step).await;
