@@ -5,6 +5,7 @@ use std::{
     fmt::Write as _,
     io::{self, Write as _},
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::{Args, Parser, Subcommand};
@@ -16,10 +17,11 @@ use crate::{
     clock::SystemClock,
     config::{CommonArgs, Config, ServeArgs},
     database::Database,
-    doctor, keys, logging,
+    doctor, import, keys, logging,
     migrate::migrate,
     serve,
     time_text::{parse_seconds, utc},
+    writer::Writer,
 };
 
 /// The message backend of a chat product, built on a log of events.
@@ -38,6 +40,8 @@ enum Command {
     Serve(ServeArgs),
     /// Bring the database's schema up to this version
     Migrate,
+    /// Import conversations from NDJSON files
+    Import(import::Arguments),
     /// Say what is missing, and how to get it
     Doctor,
     /// Print a bearer token, signed with the secret of that server
@@ -82,15 +86,18 @@ pub fn main() -> ExitCode {
 fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>> {
     let serve_args = match &command {
         Command::Serve(args) => args.clone(),
-        Command::Migrate | Command::Doctor | Command::Token(_) | Command::MsgId { .. } => {
-            ServeArgs::default()
-        }
+        Command::Migrate
+        | Command::Import(_)
+        | Command::Doctor
+        | Command::Token(_)
+        | Command::MsgId { .. } => ServeArgs::default(),
     };
     let config = Config::load(common, serve_args)?;
     logging::start(config.log_format);
     match command {
         Command::Serve(_) => runtime()?.block_on(serve::run(config))?,
         Command::Migrate => say(&runtime()?.block_on(migrated(&config))?)?,
+        Command::Import(arguments) => return runtime()?.block_on(imported(&config, &arguments)),
         Command::Doctor => {
             let report = runtime()?.block_on(doctor::examine(&config));
             say(&report.to_string())?;
@@ -119,6 +126,33 @@ async fn migrated(config: &Config) -> Result<String, Box<dyn Error>> {
     }
     text.push_str("the schema is up to date");
     Ok(text)
+}
+
+/// With a Postgres of its own, it shares the one of a running `serve`, or starts it for as long as it takes.
+async fn imported(config: &Config, arguments: &import::Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    let database = Database::open(config).await?;
+    let outcome = import_into(&database, config, arguments).await;
+    database.close(&config.data).await?;
+    outcome
+}
+
+async fn import_into(
+    database: &Database,
+    config: &Config,
+    arguments: &import::Arguments,
+) -> Result<ExitCode, Box<dyn Error>> {
+    migrate(database.config()).await?;
+    let writer = Writer::start(database.config(), Arc::new(SystemClock), config.instance).await?;
+    let msg_ids = writer.msg_ids.clone();
+    let target = import::Target {
+        handler: &writer.commands,
+        next_msg_id: &mut || msg_ids.next(),
+        content_bytes_max: config.limits.content_bytes,
+        correlation_id: writer.id(),
+    };
+    let outcome = import::command(arguments, target).await;
+    writer.stop().await;
+    Ok(outcome?)
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {

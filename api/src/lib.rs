@@ -32,6 +32,7 @@ pub mod secret;
 pub mod serve;
 pub mod server;
 pub mod time_text;
+pub mod writer;
 
 pub use app::{App, Limits};
 pub use node::{Node, NodeSettings};

@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use event_store::{
-    Clock, CommandHandler, Entropy, EventStore,
-    postgres::{NewLog, PostgresEventStore, pool},
-    surroundings::Surroundings,
-};
+use event_store::{Clock, EventStore};
 use projections::{Generation, Projector, ProjectorHandle, ReadModels};
 use tokio::{sync::Mutex, task::JoinHandle};
 use tokio_postgres::Config;
@@ -16,14 +12,10 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
-    entropy::{EntropyError, SeededEntropy, uuid_v7},
-    instance::{Instance, InstanceError, Keeper},
     measures,
     ready::{Check, Checks},
+    writer::{Writer, WriterError},
 };
-
-/// Connections for commands: a turn and a load for each of a few shards at once; the others wait for the disk anyway.
-const LOG_CONNECTIONS: usize = 16;
 
 /// Connections for questions: each takes milliseconds.
 const QUERY_CONNECTIONS: usize = 16;
@@ -49,15 +41,9 @@ pub struct NodeSettings {
 /// Why a node did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
-    /// No random bytes.
+    /// What takes commands.
     #[error(transparent)]
-    Entropy(#[from] EntropyError),
-    /// The log.
-    #[error("open the log")]
-    Log(#[from] event_store::StoreError),
-    /// The instance number.
-    #[error(transparent)]
-    Instance(#[from] InstanceError),
+    Writer(#[from] WriterError),
     /// The read models.
     #[error("open the read models")]
     ReadModels(#[from] projections::OpenError),
@@ -72,7 +58,7 @@ pub enum NodeError {
 /// A running node.
 pub struct Node {
     app: Arc<App>,
-    keeper: Keeper,
+    writer: Writer,
     projector: Arc<Mutex<Option<ProjectorHandle>>>,
     upkeep: JoinHandle<()>,
 }
@@ -81,39 +67,31 @@ impl Node {
     /// Opens the log and the read models of a migrated database and starts everything that works on its own.
     pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
         let NodeSettings { tokens, limits, instance, clock } = settings;
-        let entropy: Arc<dyn Entropy> = Arc::new(SeededEntropy::from_system()?);
-        let id = || uuid_v7(clock.now(), &*entropy);
-        let log_pool = pool(database, LOG_CONNECTIONS)?;
-        let new = NewLog { log_id: id(), at: clock.now() };
-        let store = PostgresEventStore::open(log_pool.clone(), database, new).await?;
-        let store: Arc<dyn EventStore> = Arc::new(store);
-        let instance = Instance::claim(log_pool, Arc::clone(&clock), id(), instance).await?;
-        let (number, msg_ids) = (instance.number(), instance.ids());
-        let keeper = instance.keep();
+        let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
+        let store = &writer.store;
         let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
-        let projector = Projector::start(Arc::clone(&store), generation, Arc::clone(&clock)).await?;
+        let projector = Projector::start(Arc::clone(store), generation, Arc::clone(&clock)).await?;
         let generation = Generation::serving(database, QUERY_CONNECTIONS).await?;
-        let read_models = ReadModels::new(Arc::clone(&store), generation, Some(projector.progress()));
-        let surroundings = Surroundings { clock: Arc::clone(&clock), entropy: Arc::clone(&entropy) };
+        let read_models = ReadModels::new(Arc::clone(store), generation, Some(projector.progress()));
         let projector = Arc::new(Mutex::new(Some(projector)));
         let checks: Checks =
-            vec![Box::new(LogCheck(Arc::clone(&store))), Box::new(ProjectorCheck(Arc::clone(&projector)))];
+            vec![Box::new(LogCheck(Arc::clone(store))), Box::new(ProjectorCheck(Arc::clone(&projector)))];
         let metrics = measures::recorder()?;
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
         let app = Arc::new(App {
-            commands: CommandHandler::start(&store, &surroundings),
+            commands: writer.commands.clone(),
             cursors: Cursors::of_log(store.info().log_id),
             read_models,
-            msg_ids,
+            msg_ids: writer.msg_ids.clone(),
             tokens,
             clock,
-            entropy,
+            entropy: Arc::clone(&writer.entropy),
             limits,
             checks,
             metrics,
         });
-        tracing::info!(instance = number, log_id = %store.info().log_id, "started");
-        Ok(Self { app, keeper, projector, upkeep })
+        tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
+        Ok(Self { app, writer, projector, upkeep })
     }
 
     /// What handlers share.
@@ -123,14 +101,13 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        drop(self.app);
-        if let Some(projector) = self.projector.lock().await.take() {
+        let Self { app, writer, projector, upkeep } = self;
+        drop(app);
+        writer.stop().await;
+        if let Some(projector) = projector.lock().await.take() {
             projector.shutdown().await;
         }
-        if let Err(error) = self.keeper.release().await {
-            tracing::warn!(%error, "the instance number is free again in {} ms", crate::instance::WINDOW_MS);
-        }
-        self.upkeep.abort();
+        upkeep.abort();
     }
 }
 

@@ -58,12 +58,20 @@ impl Generation {
     }
 }
 
-fn pool(config: &Config, options: &str, connections: usize) -> Result<Pool, BuildError> {
+/// Every statement here probes keys, so the planner is not asked: a plan made for an empty table, and kept for the
+/// life of a connection, would scan what an import has filled since.
+const PLANS: &str = "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off";
+
+fn pool(config: &Config, path: &str, connections: usize) -> Result<Pool, BuildError> {
     let mut config = config.clone();
     let given = config.get_options().unwrap_or_default().to_owned();
-    config.options(format!(
-        "{given} {options} -c statement_timeout={STATEMENT_TIMEOUT_S}s -c idle_in_transaction_session_timeout={STATEMENT_TIMEOUT_S}s"
-    ));
+    let limits = format!(
+        "-c statement_timeout={STATEMENT_TIMEOUT_S}s -c idle_in_transaction_session_timeout={STATEMENT_TIMEOUT_S}s"
+    );
+    config.options(format!("{given} {path} {limits} {PLANS}"));
+    if config.get_application_name().is_none() {
+        config.application_name("quipu");
+    }
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     Pool::builder(Manager::from_config(config, NoTls, recycling))
         .max_size(connections)

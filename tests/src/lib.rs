@@ -4,7 +4,9 @@
 //! Everything here panics when it cannot go on: it runs inside tests only.
 
 mod cluster;
+pub mod corpus;
 mod database;
+pub mod import;
 pub mod log;
 mod on_a_thread;
 mod scratch;

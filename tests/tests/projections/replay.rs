@@ -1,0 +1,82 @@
+//! The same log gives the same rows: whatever the batch boundaries, restarts, crashes and races.
+
+use std::{sync::Arc, time::Duration};
+
+use event_store::EventStore;
+
+use crate::{
+    chance::{Chance, history},
+    log::{BadDelivery, Log},
+    world::{World, caught_up},
+};
+
+const EVENTS: usize = 3000;
+
+async fn filled(seed: u64) -> Log {
+    let log = Log::new();
+    for (conv, event) in history(seed, EVENTS) {
+        log.append(&conv, &event).await;
+    }
+    log
+}
+
+#[track_caller]
+fn assert_same(left: &[String], right: &[String]) {
+    let differs = left.iter().zip(right).find(|(left, right)| left != right);
+    assert_eq!(differs, None);
+    assert_eq!(left.len(), right.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn batch_boundaries_leave_no_trace() {
+    let log = filled(1).await;
+    let at_once = World::new().await;
+    at_once.catch_up(log.store.clone()).await;
+    let expected = at_once.rows().await;
+    assert!(expected.iter().any(|row| row.starts_with("history_bucket")), "long enough to seal");
+    for limit in [1, 7, 99, 100] {
+        let world = World::new().await;
+        world.catch_up(Arc::new(BadDelivery::new(&log.store, limit))).await;
+        assert_same(&world.rows().await, &expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_projector_may_crash_anywhere() {
+    let log = filled(2).await;
+    let store: Arc<dyn EventStore> = Arc::new(BadDelivery::new(&log.store, 20));
+    let straight = World::new().await;
+    straight.catch_up(log.store.clone()).await;
+    let world = Arc::new(World::new().await);
+    let mut chance = Chance(2);
+    for _ in 0..12 {
+        let life = Duration::from_millis(5 + chance.below(60));
+        let (world, store) = (Arc::clone(&world), Arc::clone(&store));
+        // A runtime of its own that is thrown away in the middle, with its connections.
+        let crash = move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+            let started = runtime.block_on(world.projector(store));
+            std::thread::sleep(life);
+            runtime.shutdown_background();
+            drop(started);
+        };
+        tokio::task::spawn_blocking(crash).await.unwrap();
+    }
+    world.catch_up(store).await;
+    assert_same(&world.rows().await, &straight.rows().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_projectors_apply_everything_once() {
+    let log = filled(3).await;
+    let straight = World::new().await;
+    straight.catch_up(log.store.clone()).await;
+    let world = World::new().await;
+    let one = world.projector(Arc::new(BadDelivery::new(&log.store, 13))).await;
+    let other = world.projector(Arc::new(BadDelivery::new(&log.store, 17))).await;
+    caught_up(&one, &*log.store).await;
+    caught_up(&other, &*log.store).await;
+    one.shutdown().await;
+    other.shutdown().await;
+    assert_same(&world.rows().await, &straight.rows().await);
+}
