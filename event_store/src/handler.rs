@@ -117,21 +117,12 @@ impl CommandHandler {
         }
     }
 
-    /// As [`CommandHandler::submit`], but waits while the queue is full.
-    pub async fn submit_when_free(&self, conv: ConvId, request: Request) -> Pending {
-        self.push_when_free(conv, request, None).await
-    }
-
-    /// As [`CommandHandler::submit_when_free`], but nothing is done any more once the outcome of an earlier
-    /// command of the sequence is unknown.
-    pub async fn submit_in_sequence(&self, sequence: &Sequence, conv: ConvId, request: Request) -> Pending {
-        self.push_when_free(conv, request, Some(sequence.clone())).await
-    }
-
-    async fn push_when_free(&self, conv: ConvId, request: Request, sequence: Option<Sequence>) -> Pending {
+    /// As [`CommandHandler::submit`], but waits while the queue is full, and does nothing once the outcome of an
+    /// earlier command of the sequence is unknown: for imports.
+    pub async fn submit_when_free(&self, sequence: &Sequence, conv: ConvId, request: Request) -> Pending {
         let (answer, pending) = oneshot::channel();
         let queue = self.queue(&conv);
-        let mut waiting = Waiting { request, answer, sequence };
+        let mut waiting = Waiting { request, answer, sequence: Some(sequence.clone()) };
         loop {
             // Ask for the wake-up before looking, so that room made in between is not missed.
             let room = queue.room();

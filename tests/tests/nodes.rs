@@ -255,11 +255,11 @@ async fn a_cold_conversation_loads_in_a_constant_number_of_reads() {
     let mut counts = vec![];
     let mut length = 0;
     for target in [1, 100, 2000] {
-        let mut pending = vec![];
+        let (sequence, mut pending) = (event_store::Sequence::default(), vec![]);
         while length < target {
             length += 1;
-            pending.push(handler.submit_when_free(conv.clone(), send(1, length)).await);
-            pending.push(handler.submit_when_free(conv.clone(), read(2, length)).await);
+            pending.push(handler.submit_when_free(&sequence, conv.clone(), send(1, length)).await);
+            pending.push(handler.submit_when_free(&sequence, conv.clone(), read(2, length)).await);
         }
         for pending in pending {
             pending.answer().await.unwrap();

@@ -49,10 +49,10 @@ impl<'a> Flight<'a> {
             self.land().await?;
         }
         let join = match join {
-            Some(join) => Some(handler.submit_in_sequence(&self.sequence, conv.clone(), join).await),
+            Some(join) => Some(handler.submit_when_free(&self.sequence, conv.clone(), join).await),
             None => None,
         };
-        let answer = handler.submit_in_sequence(&self.sequence, conv, request).await;
+        let answer = handler.submit_when_free(&self.sequence, conv, request).await;
         self.bytes += bytes;
         self.lines.push_back(Flying { file, line, bytes, join, answer });
         Ok(())

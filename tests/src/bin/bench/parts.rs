@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::{ConvId, Event, EventId, Seq, StreamKind, Uid};
 use event_store::chain::{self, Unsealed};
 use event_store::port::StreamHead;
-use event_store::{Batch, CommandHandler, EventStore, Origin, Shard, ShardHead, StreamName, codec};
+use event_store::{Batch, CommandHandler, EventStore, Origin, Sequence, Shard, ShardHead, StreamName, codec};
 use projections::query::{PageLimit, Range};
 use projections::{Generation, Projector, ReadModels};
 use tests::log::{HandClock, START, chat, migrated_on, node, postgres_log, say, uid};
@@ -128,10 +128,10 @@ pub async fn messages(cluster: &Cluster, scale: Scale) {
 }
 
 async fn send_all(handler: &CommandHandler, count: u64) {
-    let mut pending = Vec::new();
+    let (sequence, mut pending) = (Sequence::default(), Vec::new());
     for n in 0..count {
         let person = 2 + n % CONVERSATIONS;
-        pending.push(handler.submit_when_free(chat(1, person), say(1, n, TEXT)).await);
+        pending.push(handler.submit_when_free(&sequence, chat(1, person), say(1, n, TEXT)).await);
     }
     for pending in pending {
         pending.answer().await.expect("sent");
