@@ -14,6 +14,7 @@ use utoipa::{
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
     rest::{conversations, groups, marks, messages, operations, readers},
+    ws,
 };
 
 /// The document that `/openapi.json` shows.
@@ -30,6 +31,7 @@ use crate::{
         readers::read_positions, readers::readers,
         conversations::list, conversations::one, conversations::with,
         groups::create, groups::members, groups::add, groups::remove,
+        ws::connect,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -84,6 +86,8 @@ macro_rules! problems {
 problems! {
     /// Of a list of one's own.
     ListProblems = [[Code::InvalidParameter, Code::InvalidCursor]];
+    /// Of a WebSocket's opening.
+    ConnectProblems = [[Code::UpgradeRequired]];
     /// Of a uid in the path.
     UidProblems = [[Code::InvalidUid]];
     /// Of a question.

@@ -17,6 +17,7 @@ use crate::{
     problem::Problem,
     requests,
     rest::{conversations, groups, marks, messages, operations, readers},
+    ws,
 };
 
 /// The whole HTTP side of the server.
@@ -36,6 +37,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/groups", post(groups::create))
         .route("/v1/groups/{conv_id}/members", get(groups::members).post(groups::add))
         .route("/v1/groups/{conv_id}/members/{uid}", delete(groups::remove))
+        .route("/v1/ws", get(ws::connect))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))

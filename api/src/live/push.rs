@@ -1,0 +1,168 @@
+//! The JSON of pushes. Their texts are shared between all who get them; the cursor, which is bound to a person, is
+//! set in when a frame is written.
+
+use std::sync::Arc;
+
+use domain::{ConvId, Ms, Seq, Uid};
+use event_store::Vector;
+use serde::Serialize;
+
+use crate::{
+    rest::answers::ItemAnswer,
+    sync_cursor::{SyncCursors, Unsealed},
+};
+
+/// What happened.
+#[derive(Debug, Serialize)]
+#[serde(tag = "push", rename_all = "snake_case")]
+pub enum What<'a> {
+    /// A message, as this class of viewers sees it.
+    Message {
+        /// Where.
+        conv_id: &'a str,
+        /// As on a page of the history.
+        item: ItemAnswer,
+    },
+    /// A message was taken back.
+    Recalled {
+        /// Where.
+        conv_id: &'a str,
+        /// Which one.
+        seq: u64,
+        /// By whom.
+        recalled_by: u64,
+        /// When.
+        recalled_at: Ms,
+    },
+    /// Somebody has read up to here: the viewer on another device, or another member.
+    Read {
+        /// Where.
+        conv_id: &'a str,
+        /// Who.
+        uid: u64,
+        /// Up to and with this one.
+        read_seq: u64,
+        /// When.
+        read_at: Ms,
+    },
+    /// The viewer has deleted messages.
+    Deleted {
+        /// Where.
+        conv_id: &'a str,
+        /// Which ones.
+        seqs: Vec<u64>,
+    },
+    /// The viewer has restored messages.
+    Restored {
+        /// Where.
+        conv_id: &'a str,
+        /// Which ones.
+        seqs: Vec<u64>,
+    },
+    /// The viewer has cleared the history.
+    Cleared {
+        /// Where.
+        conv_id: &'a str,
+        /// The lowest seq that they may still see.
+        min_seq: u64,
+    },
+    /// People came in or went.
+    Member {
+        /// Where.
+        conv_id: &'a str,
+        /// Who came in.
+        joined: Vec<u64>,
+        /// Who is not in any more.
+        left: Vec<u64>,
+        /// Who did it.
+        by: u64,
+    },
+    /// Somebody is writing.
+    Typing {
+        /// Where.
+        conv_id: &'a str,
+        /// Who.
+        uid: u64,
+    },
+    /// Pushes are missing from the cursor on: fetch from there.
+    Resync {},
+}
+
+/// A push that is ready but for its cursor.
+#[derive(Debug, Clone)]
+pub struct Push {
+    /// JSON without the closing brace.
+    pub text: Arc<str>,
+    /// Where the consumer stands with it.
+    cursor: Cursor,
+}
+
+#[derive(Debug, Clone)]
+enum Cursor {
+    /// To be sealed for whoever gets it.
+    Unsealed(Arc<Unsealed>),
+    /// The consumer's own, given back.
+    Given(Arc<str>),
+    /// What is not stored moves no cursor.
+    None,
+}
+
+impl Push {
+    /// Of something at or below a vector.
+    pub fn new(what: &What<'_>, cursor: &Arc<Unsealed>) -> Self {
+        Self { text: open(what), cursor: Cursor::Unsealed(Arc::clone(cursor)) }
+    }
+
+    /// Of something that is not stored.
+    pub fn passing(what: &What<'_>) -> Self {
+        Self { text: open(what), cursor: Cursor::None }
+    }
+
+    /// Everything from a cursor on is to be fetched.
+    pub fn resync(cursor: &Arc<Unsealed>) -> Self {
+        Self::new(&What::Resync {}, cursor)
+    }
+
+    /// Everything from the consumer's own cursor on is to be fetched.
+    pub fn resync_from(cursor: &str) -> Self {
+        Self { text: open(&What::Resync {}), cursor: Cursor::Given(cursor.into()) }
+    }
+
+    /// The frame for one person.
+    pub fn frame(&self, cursors: &SyncCursors, to: Uid) -> String {
+        let text = &self.text;
+        match &self.cursor {
+            Cursor::Unsealed(cursor) => format!("{text},\"cursor\":\"{}\"}}", cursors.seal(to, cursor)),
+            // Sealed cursors are of letters, digits, - and _.
+            Cursor::Given(cursor) => format!("{text},\"cursor\":\"{cursor}\"}}"),
+            Cursor::None => format!("{text}}}"),
+        }
+    }
+}
+
+/// A vector as a cursor, for many people.
+pub fn unsealed(cursors: &SyncCursors, at: &Vector) -> Arc<Unsealed> {
+    Arc::new(cursors.at(at))
+}
+
+/// Numbers of messages.
+pub fn numbers(seqs: &[Seq]) -> Vec<u64> {
+    seqs.iter().map(|seq| seq.get()).collect()
+}
+
+/// Numbers of people.
+pub fn people(uids: &[Uid]) -> Vec<u64> {
+    uids.iter().map(|uid| uid.get()).collect()
+}
+
+/// Of a message.
+pub fn message(conv: &ConvId, item: ItemAnswer) -> What<'_> {
+    What::Message { conv_id: conv.as_str(), item }
+}
+
+fn open(what: &What<'_>) -> Arc<str> {
+    // Plain values: serialising these into memory cannot fail.
+    let mut text = serde_json::to_string(what).unwrap_or_default();
+    text.pop();
+    text.into()
+}
