@@ -5,6 +5,7 @@
 
 mod apply;
 mod checkpoint;
+mod departure;
 mod effects;
 mod follow;
 mod generation;
@@ -21,6 +22,7 @@ mod read_models;
 mod snapshot;
 mod standing;
 mod summary;
+pub mod sync;
 mod watermark;
 mod write;
 
