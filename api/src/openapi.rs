@@ -13,7 +13,7 @@ use utoipa::{
 
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
-    rest::{conversations, groups, marks, messages, operations, readers},
+    rest::{batch, conversations, groups, marks, messages, operations, readers, sync},
 };
 
 /// The document that `/openapi.json` shows.
@@ -30,6 +30,7 @@ use crate::{
         readers::read_positions, readers::readers,
         conversations::list, conversations::one, conversations::with,
         groups::create, groups::members, groups::add, groups::remove,
+        sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -84,6 +85,8 @@ macro_rules! problems {
 problems! {
     /// Of a list of one's own.
     ListProblems = [[Code::InvalidParameter, Code::InvalidCursor]];
+    /// Of a batch of ranges.
+    BatchProblems = [OF_BODIES, [Code::InvalidConvId]];
     /// Of a uid in the path.
     UidProblems = [[Code::InvalidUid]];
     /// Of a question.

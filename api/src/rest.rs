@@ -1,6 +1,7 @@
 //! The REST resources. A handler is one breath: parse, build the command, hand it over, answer.
 
 pub mod answers;
+pub mod batch;
 pub mod conversations;
 pub mod groups;
 pub mod lists;
@@ -8,3 +9,4 @@ pub mod marks;
 pub mod messages;
 pub mod operations;
 pub mod readers;
+pub mod sync;

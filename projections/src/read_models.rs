@@ -211,7 +211,7 @@ impl ReadModels {
     }
 
     /// A snapshot with the checkpoints that it sees and the answer to a first question.
-    async fn open(
+    pub(crate) async fn open(
         &self,
         doing: &'static str,
         ask: Ask<'_>,
@@ -224,7 +224,11 @@ impl ReadModels {
         Ok((snapshot, positions, rows))
     }
 
-    async fn wait(&self, wanted: &[(Shard, Position)], patience: &Patience) -> Result<(), QueryError> {
+    pub(crate) async fn wait(
+        &self,
+        wanted: &[(Shard, Position)],
+        patience: &Patience,
+    ) -> Result<(), QueryError> {
         let left = patience.left().ok_or(QueryError::Behind)?;
         let Some(progress) = &self.progress else {
             sleep(POLL.min(left)).await;
@@ -240,15 +244,16 @@ impl ReadModels {
     }
 }
 
-fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
+/// Has a snapshot passed this?
+pub(crate) fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
     wanted == Position::START || positions.iter().any(|(of, position)| *of == shard && *position >= wanted)
 }
 
 /// The time that one answer may spend on waiting.
-struct Patience(Instant);
+pub(crate) struct Patience(Instant);
 
 impl Patience {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Instant::now() + PATIENCE)
     }
 

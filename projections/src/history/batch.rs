@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use domain::{ConvId, Uid};
+use domain::{ConvId, Seq, Uid};
 use event_store::Shard;
 use futures_util::future::join;
 
@@ -15,18 +15,16 @@ use super::{
 };
 use crate::{
     query::{Item, ItemState, Page, PageLimit, QueryError, Range},
-    read_models::{Asked, Patience, ReadModels},
+    read_models::{Asked, Patience, ReadModels, has_passed},
     snapshot::{Ask, Snapshot, unavailable},
     standing::{STANDING, Standing},
 };
 
-/// Ranges in one question: a screen of conversations that were missed.
-pub const RANGES_MAX: usize = 100;
 /// Items in one answer, over all ranges.
-pub const ITEMS_MAX: u32 = 1000;
+const ITEMS_MAX: u32 = 1000;
 /// Contents and quotes in one answer, in bytes. One item is always given, so that a client gets on.
-pub const BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Items loaded at once: bounds what is loaded and then does not fit.
+const BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Ranges are loaded together until they have as many items: bounds what is loaded and then does not fit.
 const ITEMS_AT_ONCE: u32 = PageLimit::MAX;
 /// About what an item weighs beside its content, in bytes.
 const ITEM_BYTES: usize = 300;
@@ -40,7 +38,7 @@ struct Room {
 }
 
 impl ReadModels {
-    /// Pages of several histories, at most [`RANGES_MAX`], at one moment. The inner errors are a range's own.
+    /// Pages of several histories, at one moment. The inner errors are a range's own.
     pub async fn pages(
         &self,
         viewer: Uid,
@@ -52,22 +50,20 @@ impl ReadModels {
         let (snapshot, standings) = self.standings("read pages of histories", &convs, viewer).await?;
         let mut room = Room { items: ITEMS_MAX, bytes: BYTES_MAX, empty: true };
         let mut pages = Vec::with_capacity(ranges.len());
-        let mut waiting = ranges;
-        while !waiting.is_empty() {
-            let (planned, later) = plan(waiting, &standings, room.items);
-            let spans = planned.iter().filter_map(|it| it.as_ref().ok());
-            let places = spans.flat_map(|it| it.span.seqs().map(|seq| (it.standing.conv.clone(), seq)));
+        let mut later = ranges;
+        while !later.is_empty() {
+            let planned;
+            (planned, later) = plan(later, &standings, viewer, room.items);
             let mut loaded = Loaded::default();
-            loaded.add(&snapshot, viewer, places.collect::<Vec<_>>()).await?;
-            let spans = planned.iter().filter_map(|it| it.as_ref().ok());
-            let quoted = spans.flat_map(|it| {
-                let (conv, eyes) = (&it.standing.conv, it.standing.viewer());
-                it.span.seqs().filter_map(|seq| loaded.quoted(conv, seq, &eyes)).collect::<Vec<_>>()
-            });
-            let quoted: Vec<_> = quoted.collect();
+            let places = || planned.iter().filter_map(|it| it.as_ref().ok()).flat_map(Planned::places);
+            loaded
+                .add(&snapshot, viewer, places().map(|(standing, seq)| (standing.conv.clone(), seq)))
+                .await?;
+            let quoted =
+                |(standing, seq): (&Standing, Seq)| loaded.quoted(&standing.conv, seq, &standing.viewer());
+            let quoted: Vec<_> = places().filter_map(quoted).collect();
             loaded.add(&snapshot, viewer, quoted).await?;
-            pages.extend(planned.into_iter().map(|it| it.map(|planned| planned.page(&loaded, &mut room))));
-            waiting = later;
+            pages.extend(planned.into_iter().map(|it| Ok(room.give(&it?, &loaded))));
         }
         Ok(pages)
     }
@@ -87,7 +83,13 @@ impl ReadModels {
         let wanted = wanted.map_err(|error| unavailable(doing, error))?;
         let shards = convs.iter().map(|conv| Shard::of(conv, self.store().info().shards));
         let last = wanted.into_iter().map(|last| last.into_iter().max().unwrap_or_default());
-        let (snapshot, _, rows) = self.passed(opened?, open, &shards.zip(last).collect::<Vec<_>>(), &patience).await?;
+        let wanted: Vec<_> = shards.zip(last).collect();
+        let (mut snapshot, mut positions, mut rows) = opened?;
+        while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
+            drop(snapshot);
+            self.wait(&wanted, &patience).await?;
+            (snapshot, positions, rows) = open().await?;
+        }
         let standings = asked.read(&rows).map_err(|error| snapshot.failed(error))?;
         Ok((snapshot, standings.into_iter().map(|standing| (standing.conv.clone(), standing)).collect()))
     }
@@ -101,28 +103,96 @@ struct Planned<'a> {
     ascending: bool,
 }
 
-/// The next ranges that are loaded together, and those that come later.
+impl<'a> Planned<'a> {
+    fn new(standing: &'a Standing, range: Range, items: u32) -> Self {
+        let (min_seq, max_seq) = (standing.min_seq(), standing.max_seq());
+        let span = match PageLimit::new(items.min(PageLimit::MAX)) {
+            Some(limit) => span(range, limit, min_seq, max_seq),
+            None => {
+                let Span { first, last, .. } = span(range, PageLimit::default(), min_seq, max_seq);
+                Span { first: Seq::new(1), last: Seq::ZERO, has_more: first <= last }
+            }
+        };
+        Self { standing, span, ascending: range.after_seq.is_some() }
+    }
+
+    fn places(&self) -> impl Iterator<Item = (&'a Standing, Seq)> + use<'a> {
+        let standing = self.standing;
+        self.span.seqs().map(move |seq| (standing, seq))
+    }
+}
+
+/// What is planned for some ranges, and the ranges that come later.
+type Plan<'a, 'b> = (Vec<Result<Planned<'a>, QueryError>>, &'b [(ConvId, Range)]);
+
+/// The next ranges that are loaded together.
 fn plan<'a, 'b>(
     ranges: &'b [(ConvId, Range)],
     standings: &'a HashMap<ConvId, Standing>,
-    mut room: u32,
-) -> (Vec<Result<Planned<'a>, QueryError>>, &'b [(ConvId, Range)]) {
-    let mut at_once = ITEMS_AT_ONCE;
+    viewer: Uid,
+    mut items: u32,
+) -> Plan<'a, 'b> {
     let mut planned = Vec::new();
+    let mut taken = 0;
     for (place, (conv, range)) in ranges.iter().enumerate() {
-        if at_once == 0 && room > 0 {
+        if taken >= ITEMS_AT_ONCE {
             return (planned, &ranges[place..]);
         }
         planned.push(match standings.get(conv) {
             Some(standing) if standing.parked => Err(QueryError::Parked),
-            Some(standing) if standing.is_in => {
-                let span = fitting(*range, standing, room.min(at_once));
-                let items = u32::try_from(span.seqs().count()).unwrap_or(u32::MAX);
-                (room, at_once) = (room.saturating_sub(items), at_once.saturating_sub(items));
-                Ok(Planned { standing, span, ascending: range.after_seq.is_some() })
+            Some(standing) if standing.is_member(viewer) => {
+                let fits = Planned::new(standing, *range, items);
+                let count = fits.span.seqs().count() as u32;
+                (taken, items) = (taken + count, items - count);
+                Ok(fits)
             }
             Some(_) | None => Err(QueryError::NotAMember),
         });
     }
     (planned, &[])
+}
+
+impl Room {
+    /// The page, as far as it fits.
+    fn give(&mut self, planned: &Planned<'_>, loaded: &Loaded) -> Page {
+        let Planned { standing, span, ascending } = planned;
+        let eyes = standing.viewer();
+        let mut items: Vec<Item> =
+            span.seqs().filter_map(|seq| loaded.item(&standing.conv, seq, &eyes)).collect();
+        let wanted = items.len();
+        if *ascending {
+            let fit = items.iter().take_while(|item| self.takes(item)).count();
+            items.truncate(fit);
+        } else {
+            let fit = items.iter().rev().take_while(|item| self.takes(item)).count();
+            items.drain(..wanted - fit);
+        }
+        Page {
+            conv: standing.conv.clone(),
+            max_seq: standing.max_seq(),
+            min_seq: standing.min_seq(),
+            has_more: span.has_more || items.len() < wanted,
+            items,
+        }
+    }
+
+    /// Once one did not fit, none does: no page has a gap, and ranges are served in their order.
+    fn takes(&mut self, item: &Item) -> bool {
+        let bytes = weight(item);
+        if self.items == 0 || (bytes > self.bytes && !self.empty) {
+            self.items = 0;
+            return false;
+        }
+        (self.items, self.bytes, self.empty) = (self.items - 1, self.bytes.saturating_sub(bytes), false);
+        true
+    }
+}
+
+/// About how many bytes an item has in an answer.
+fn weight(item: &Item) -> usize {
+    let content = match &item.state {
+        ItemState::Normal(fact) => fact.content.json().len() + fact.mentions.len() * size_of::<u128>(),
+        ItemState::Recalled(..) | ItemState::Deleted | ItemState::Expired => 0,
+    };
+    ITEM_BYTES + content + item.quote.as_ref().map_or(0, |quote| quote.excerpt.len())
 }
