@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use event_store::EventStore;
 use event_store::surroundings::Clock;
+use event_store::{CommandHandler, EventStore};
 use quipu::auth::{self, Tokens};
 use quipu::{Limits, Node, NodeSettings, router};
 use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
@@ -27,6 +27,8 @@ pub struct Server {
     pub clock: Arc<HandClock>,
     /// What it stores in.
     pub database: TestDatabase,
+    /// What its handlers hand their commands to.
+    pub commands: CommandHandler,
     base: String,
     client: Client,
     stop: Option<oneshot::Sender<()>>,
@@ -59,7 +61,12 @@ impl Answer {
 impl Server {
     /// Starts one on a fresh database.
     pub async fn start() -> Self {
-        let (database, clock) = (migrated().await, HandClock::new());
+        Self::start_on(migrated().await).await
+    }
+
+    /// Starts one on this database, which is migrated.
+    pub async fn start_on(database: TestDatabase) -> Self {
+        let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
         let settings =
             NodeSettings { tokens, limits: Limits::default(), instance: None, clock: clock.clone() };
@@ -68,6 +75,7 @@ impl Server {
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let (stop, stopped) = oneshot::channel::<()>();
         let app = node.app();
+        let commands = app.commands.clone();
         let running = tokio::spawn(async move {
             let shutdown = async {
                 let _ = stopped.await;
@@ -76,7 +84,7 @@ impl Server {
             node.stop().await;
         });
         let (stop, running) = (Some(stop), Some(running));
-        Self { clock, database, base, client: Client::new(), stop, running }
+        Self { clock, database, commands, base, client: Client::new(), stop, running }
     }
 
     /// Stops it and waits until it has.

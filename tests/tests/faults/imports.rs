@@ -1,0 +1,1 @@
+//! An import beside a running server, while the importer and the Postgres of both are killed.
