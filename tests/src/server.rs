@@ -109,7 +109,7 @@ impl Server {
     pub fn with_roles(&self, number: u64, roles: &[&str]) -> Person<'_> {
         let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
         let token = auth::sign(SECRET, uid(number), &roles, Some("test"), self.clock.now(), TOKEN_TTL_S);
-        Person { server: self, token: token.expect("sign") }
+        Person { server: self, client: self.client.clone(), token: token.expect("sign") }
     }
 
     /// How many events the log has.
@@ -130,13 +130,20 @@ pub async fn send(request: RequestBuilder) -> Answer {
 /// Somebody who asks.
 pub struct Person<'a> {
     server: &'a Server,
+    client: Client,
     token: String,
 }
 
 impl Person<'_> {
+    /// Talks over a connection that nobody else uses.
+    pub fn on_own_connection(self) -> Self {
+        let client = Client::builder().pool_max_idle_per_host(1).build().expect("make a client");
+        Self { client, ..self }
+    }
+
     /// A request with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.server.request(method, path).bearer_auth(&self.token)
+        self.client.request(method, format!("{}{path}", self.server.base)).bearer_auth(&self.token)
     }
 
     /// GET
