@@ -16,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
+use crate::database::connect;
 use crate::log::uid;
 use crate::scratch::ScratchDir;
 use crate::server::Answer;
@@ -118,6 +119,18 @@ impl Site {
         .await;
     }
 
+    /// Waits until the read models have passed every event, without asking the server anything.
+    pub async fn caught_up(&self) {
+        let behind = "select from checkpoint as c
+                       where exists (select from log.event as e where e.shard = c.shard and e.position > c.position)
+                       limit 1";
+        let client = self.connect().await;
+        until("the read models have caught up", async || {
+            client.query_opt(behind, &[]).await.expect("look at the checkpoints").is_none()
+        })
+        .await;
+    }
+
     /// Postgres' main process, if it runs.
     pub fn postgres(&self) -> Option<Pid> {
         let cluster = self.data.join("postgres");
@@ -144,11 +157,19 @@ impl Site {
         processes.map(|it| it.path()).filter(|dir| resides(dir)).map(|dir| name(&dir)).collect()
     }
 
-    /// How to connect to the database, past `quipu`.
-    pub fn database(&self) -> tokio_postgres::Config {
+    /// A connection to the database, past `quipu`; waits while Postgres is coming back.
+    pub async fn connect(&self) -> tokio_postgres::Client {
         let mut config = tokio_postgres::Config::new();
         config.host_path(self.data.join("postgres.socket")).user("quipu").dbname("quipu");
-        config
+        let connecting = async {
+            loop {
+                if let Ok(client) = connect(&config).await {
+                    return client;
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, connecting).await.expect("wait until Postgres takes a connection")
     }
 
     /// A person with a connection of their own.

@@ -10,7 +10,7 @@ use tests::corpus::{Expected, expected};
 use tests::dice::Dice;
 use tests::import::{file, line};
 use tests::process::{Process, Site, until};
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 use super::PROGRAM;
 
@@ -69,6 +69,7 @@ async fn an_import_that_dies_again_and_again_comes_to_exactly_its_files() {
     let nothing_new = format!("0 imported, {} skipped, 0 refused, 0 joins and leaves", expected.lines);
     assert!(importer.output().starts_with(&nothing_new), "{}", importer.output());
 
+    site.caught_up().await;
     site.ready().await;
     exactly(&site, &expected).await;
     server.kill().await;
@@ -97,16 +98,7 @@ fn import(site: &Site, files: &[PathBuf]) -> Process {
 /// Nobody appends to its shard until this is dropped, or Postgres dies.
 async fn hold_shard_of(site: &Site, conv: &str) -> Client {
     let conv = ConvId::parse(conv).expect("a conversation");
-    // Postgres may just be coming back.
-    let client = std::sync::Mutex::new(None);
-    until("Postgres takes a connection", async || {
-        let Ok((new, connection)) = site.database().connect(NoTls).await else { return false };
-        tokio::spawn(connection);
-        client.lock().expect("nobody panics with it").replace(new);
-        true
-    })
-    .await;
-    let client = client.into_inner().expect("nobody panics with it").expect("a connection");
+    let client = site.connect().await;
     let shard = i32::from(Shard::of(&conv, SHARDS).get());
     client.execute("select pg_advisory_lock(7171, $1)", &[&shard]).await.expect("hold a shard");
     client

@@ -8,6 +8,7 @@ mod away;
 mod imports;
 mod promises;
 mod sends;
+mod starts;
 mod stop;
 
 /// The binary, as cargo built it with these tests.

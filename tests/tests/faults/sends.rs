@@ -20,7 +20,7 @@ enum Victim {
 /// Each of them this often.
 const ROUNDS_EACH: usize = 3;
 /// Messages that are acknowledged between two kills, at most; then all is well again for certain.
-const BETWEEN_MAX: u64 = 200;
+const BETWEEN_MAX: u64 = 150;
 /// The kill comes this much later, at most, so that it falls anywhere between two answers. In ms.
 const LATER_MAX_MS: u64 = 40;
 
@@ -51,6 +51,7 @@ async fn every_acknowledged_message_is_there_once_whatever_dies_under_the_sender
     while let Some(talk) = talks.join_next().await {
         talk.unwrap();
     }
+    site.caught_up().await;
     site.ready().await;
     promises.hold(&site, true).await;
     server.kill().await;

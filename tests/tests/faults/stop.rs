@@ -24,6 +24,7 @@ async fn an_interrupted_server_keeps_its_promises_and_leaves_nothing_running() {
     }
 
     let mut server = site.serve().await;
+    site.caught_up().await;
     site.ready().await;
     promises.hold(&site, false).await;
     server.interrupt();
