@@ -97,7 +97,8 @@ impl Follower {
                 // A store that has gone gives no more wake-ups; the own look goes on.
                 Ok(()) = wake.changed() => {}
                 () = progress.nudged() => {}
-                () = sleep(wait) => {}
+                // A crash of Postgres may have taken the last batches: see where they really stand.
+                () = sleep(wait) => standing = None,
             }
         }
     }
@@ -142,8 +143,8 @@ impl Follower {
         Ok(Standing { position, parked })
     }
 
-    /// Applies a batch; where the database will not take it, halves it until one event is left, and parks that
-    /// one's conversation.
+    /// Applies a batch; where the database will not take it or not in time, halves it until one event is left, and
+    /// parks the conversation of one that it will not take.
     async fn apply(&self, standing: &mut Standing, batch: &[Recorded]) -> Result<(), ApplyError> {
         let mut rest = vec![batch];
         // Each turn applies events or halves a batch: at most twice as many as there are events.
@@ -151,7 +152,7 @@ impl Follower {
             let Some(last) = batch.last() else { continue };
             let to = last.header.position;
             match self.step(standing, to, fold(batch, &standing.parked)).await {
-                Err(error) if error.is_poison() && batch.len() > 1 => {
+                Err(error) if batch.len() > 1 && (error.is_poison() || error.is_timeout()) => {
                     let (first, second) = batch.split_at(batch.len() / 2);
                     rest.extend([second, first]);
                 }
