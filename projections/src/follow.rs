@@ -214,3 +214,26 @@ fn body_len(event: &Recorded) -> usize {
         Body::Erased { .. } => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::effects::tests::read;
+
+    #[test]
+    fn a_transaction_is_bounded_in_bytes_and_loses_nothing() {
+        let sized = |version, bytes| {
+            let mut event = read("grp-a", version);
+            event.body = Body::Present { salt: [0; 16], bytes: Bytes::from(vec![0; bytes]) };
+            event
+        };
+        let half = BATCH_BYTES / 2;
+        let events = [sized(1, half), sized(2, half), sized(3, 1), sized(4, 2 * BATCH_BYTES), sized(5, 1)];
+        let cut: Vec<Vec<u64>> =
+            batches(&events).map(|batch| batch.iter().map(|event| event.header.version).collect()).collect();
+        assert_eq!(cut, [vec![1, 2], vec![3], vec![4], vec![5]]);
+        assert_eq!(batches(&[]).count(), 0);
+    }
+}
