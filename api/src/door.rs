@@ -1,6 +1,6 @@
 //! The door: paths, query strings and headers become checked types, once. Inside, nobody checks again.
 //!
-//! Bodies are in [`body`]. What does not pass is answered with a [`Problem`].
+//! Bodies are in `door/body.rs`. What does not pass is answered with a [`Problem`].
 
 mod body;
 
@@ -15,7 +15,7 @@ use projections::query::PageLimit;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-pub use body::{Body, body_bytes_max};
+pub use body::{Body, OptionalBody, body_bytes_max};
 
 use crate::{
     app::App,

@@ -50,3 +50,34 @@ pub fn tokens(config: &Config, clock: Arc<dyn Clock>) -> Result<Tokens, KeysErro
     }
     Ok(tokens)
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::Uid;
+
+    use super::*;
+    use crate::{
+        auth,
+        clock::SystemClock,
+        config::{CommonArgs, ServeArgs},
+    };
+
+    const SECRET: &str = "0123456789abcdef0123456789abcdef";
+
+    fn takes_hs256(secret: Option<&str>, public_keys: &[&str]) -> bool {
+        let file = |name: &&str| [env!("CARGO_MANIFEST_DIR"), "src/auth/testdata", name].iter().collect();
+        let common = CommonArgs { jwt_secret: secret.map(str::to_owned), ..CommonArgs::default() };
+        let serve =
+            ServeArgs { jwt_public_key: public_keys.iter().map(file).collect(), ..ServeArgs::default() };
+        let tokens = tokens(&Config::load(common, serve).unwrap(), Arc::new(SystemClock)).unwrap();
+        let token = auth::sign(SECRET, Uid::new(1).unwrap(), &[], None, SystemClock.now(), 60).unwrap();
+        tokens.check(&token).is_ok()
+    }
+
+    #[test]
+    fn with_public_keys_only_a_named_secret_opens() {
+        assert!(takes_hs256(Some(SECRET), &[]));
+        assert!(takes_hs256(Some(SECRET), &["rsa.pub.pem", "ed25519.pub.pem"]));
+        assert!(!takes_hs256(None, &["rsa.pub.pem"]));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
     clock::SystemClock,
@@ -12,7 +12,7 @@ use crate::{
     migrate::{MigrateError, migrate},
     node::{Node, NodeError, NodeSettings},
     routes::router,
-    server::{serve, signal},
+    server::{serve, signals, told},
 };
 
 /// Why the server did not start, or not stop cleanly.
@@ -26,6 +26,9 @@ pub enum ServeError {
         /// What went wrong.
         source: io::Error,
     },
+    /// No signals.
+    #[error("listen for signals")]
+    Signals(#[source] io::Error),
     /// The keys.
     #[error(transparent)]
     Keys(#[from] KeysError),
@@ -45,13 +48,15 @@ pub enum ServeError {
 
 /// Starts, serves until a signal, stops.
 pub async fn run(config: Config) -> Result<(), ServeError> {
+    // First of all, so that whoever is told to stop while starting stops in order, too.
+    let stopped = signals().map_err(ServeError::Signals)?;
     let clock = Arc::new(SystemClock);
     let tokens = keys::tokens(&config, clock.clone())?;
-    // First of all, so that a taken port is told before a database is started.
+    // Before the database, so that a taken port is told at once.
     let listener = listen(&config.listen).await?;
     let database = Database::open(&config).await?;
     let settings = NodeSettings { tokens, limits: config.limits, instance: config.instance, clock };
-    let served = serve_on(listener, database.config(), settings).await;
+    let served = serve_on(listener, database.config(), settings, stopped).await;
     database.close(&config.data).await?;
     served
 }
@@ -60,13 +65,20 @@ async fn serve_on(
     listener: TcpListener,
     database: &tokio_postgres::Config,
     settings: NodeSettings,
+    stopped: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
-    migrate(database).await?;
-    let node = Node::start(database, settings).await?;
+    let start = async {
+        migrate(database).await?;
+        Ok::<_, ServeError>(Node::start(database, settings).await?)
+    };
+    let node = tokio::select! {
+        node = start => node?,
+        () = told(stopped.clone()) => return Ok(()),
+    };
     if let Ok(address) = listener.local_addr() {
         tracing::info!("listening on http://{address}");
     }
-    let served = serve(listener, router(node.app()), signal()).await;
+    let served = serve(listener, router(node.app()), told(stopped)).await;
     node.stop().await;
     served.map_err(ServeError::Serve)
 }

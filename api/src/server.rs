@@ -6,7 +6,11 @@ use axum::{
     Router,
     serve::{ListenerExt, serve as axum_serve},
 };
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+    sync::{oneshot, watch},
+};
 
 /// What is under way may take this long after the signal: longer than any command or answer waits.
 const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
@@ -42,21 +46,25 @@ pub async fn serve(
     }
 }
 
-/// Resolves at SIGINT or SIGTERM.
-pub async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = async |kind| match signal(kind) {
-        Ok(mut signals) => {
-            signals.recv().await;
+/// Listens for SIGINT and SIGTERM from now on: the value becomes true with the first of them.
+pub fn signals() -> io::Result<watch::Receiver<bool>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let (told, stopped) = watch::channel(false);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => tracing::info!("stopping: interrupted"),
+            _ = terminate.recv() => tracing::info!("stopping: told to terminate"),
         }
-        // Then the process ends as if it had no handler, when the system ends it.
-        Err(error) => {
-            tracing::error!(%error, "cannot listen for signals");
-            std::future::pending().await
-        }
-    };
-    tokio::select! {
-        () = wait(SignalKind::interrupt()) => tracing::info!("stopping: interrupted"),
-        () = wait(SignalKind::terminate()) => tracing::info!("stopping: told to terminate"),
-    }
+        told.send_replace(true);
+        // Kept, so that nobody takes the end of this task for a signal, or the other way round.
+        told.closed().await;
+    });
+    Ok(stopped)
+}
+
+/// Resolves once `stopped` is true.
+pub async fn told(mut stopped: watch::Receiver<bool>) {
+    // An error would mean that nobody can tell any more: then it is time to stop, too.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
 }

@@ -294,7 +294,10 @@ impl Conversation {
             }
             Event::MembersJoined { uids, joined_seq, source, .. } => {
                 for uid in uids {
-                    let (role, joined_seq, source) = (Some(Role::Member), *joined_seq, source.clone());
+                    // Somebody who is added here still has the lines behind them that were imported before.
+                    let earlier = || self.member(*uid).and_then(|member| member.source.clone());
+                    let source = source.clone().or_else(earlier);
+                    let (role, joined_seq) = (Some(Role::Member), *joined_seq);
                     self.members.insert(*uid, Some(Member { role, joined_seq, source }));
                 }
                 self.count_members(|n| n.saturating_add(uids.len() as u32));

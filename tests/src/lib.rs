@@ -4,10 +4,13 @@
 //! Everything here panics when it cannot go on: it runs inside tests only.
 
 mod cluster;
+pub mod corpus;
 mod database;
+pub mod import;
 pub mod log;
 mod on_a_thread;
 mod scratch;
+pub mod server;
 
 pub use cluster::{CLUSTER_VARIABLE, Cluster, cluster};
 pub use database::TestDatabase;

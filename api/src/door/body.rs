@@ -9,7 +9,7 @@ use axum::{
 };
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
-use serde_json::error::Category;
+use serde_json::{Value, error::Category};
 
 use crate::{
     app::App,
@@ -47,12 +47,31 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         if !is_json(request.headers()) {
             return Err(Problem::new(Code::UnsupportedMediaType, "send the body as application/json"));
         }
-        let limit = body_bytes_max(app.limits.content_bytes);
-        let bytes = tokio::time::timeout(BODY_TIME_MAX, read(request.into_body(), limit))
-            .await
-            .map_err(|_| Problem::new(Code::RequestTimeout, "the body took longer than 30 s"))??;
-        parse(&bytes).map(Self)
+        parse(&read_in_time(request, app).await?).map(Self)
     }
+}
+
+/// A JSON body all of whose fields may be left out, and so the body itself.
+pub struct OptionalBody<T>(pub T);
+
+impl<T: DeserializeOwned + Default> FromRequest<Arc<App>> for OptionalBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let json = is_json(request.headers());
+        match read_in_time(request, app).await?.as_slice() {
+            [] => Ok(Self(T::default())),
+            bytes if json => parse(bytes).map(Self),
+            _ => Err(Problem::new(Code::UnsupportedMediaType, "send the body as application/json")),
+        }
+    }
+}
+
+async fn read_in_time(request: Request, app: &App) -> Result<Vec<u8>, Problem> {
+    let limit = body_bytes_max(app.limits.content_bytes);
+    tokio::time::timeout(BODY_TIME_MAX, read(request.into_body(), limit))
+        .await
+        .map_err(|_| Problem::new(Code::RequestTimeout, "the body took longer than 30 s"))?
 }
 
 /// The media type `application/json`, with whatever parameters.
@@ -88,9 +107,14 @@ async fn drain(stream: &mut BodyDataStream, most: usize) {
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| Problem::new(Code::MalformedJson, "the body is not UTF-8"))?;
-    serde_json::from_str(text).map_err(|error| match error.classify() {
-        Category::Data => Problem::new(Code::InvalidBody, error),
-        Category::Syntax | Category::Eof | Category::Io => Problem::new(Code::MalformedJson, error),
+    serde_json::from_str(text).map_err(|error| {
+        // What is broken further on is broken, whatever the shape of its beginning.
+        let broken = serde_json::from_str::<Value>(text).err();
+        match (error.classify(), broken) {
+            (Category::Data, None) => Problem::new(Code::InvalidBody, error),
+            (_, Some(error)) => Problem::new(Code::MalformedJson, error),
+            (_, None) => Problem::new(Code::MalformedJson, error),
+        }
     })
 }
 
@@ -111,9 +135,16 @@ mod tests {
     fn broken_json_and_json_of_another_shape_are_two_things() {
         let code = |text: &[u8]| parse::<Shape>(text).map_err(|problem| problem.code).err();
         assert_eq!(code(b"{\"n\":1}"), None);
-        for malformed in
-            [&b""[..], b"{", b"{\"n\":1", b"{\"n\":1}}", b"{'n':1}", b"\xff", b"{\"n\":\"\xff\"}"]
-        {
+        for malformed in [
+            &b""[..],
+            b"{",
+            b"{\"n\":1",
+            b"{\"n\":1}}",
+            b"{\"m\":1}}",
+            b"{'n':1}",
+            b"\xff",
+            b"{\"n\":\"\xff\"}",
+        ] {
             assert_eq!(code(malformed), Some(Code::MalformedJson), "{malformed:?}");
         }
         for shape in [
@@ -128,7 +159,7 @@ mod tests {
             assert_eq!(code(shape), Some(Code::InvalidBody), "{shape:?}");
         }
         let deep = "[".repeat(100_000);
-        assert!(parse::<serde_json::Value>(deep.as_bytes()).is_err(), "and the stack is still there");
+        assert!(parse::<Value>(deep.as_bytes()).is_err(), "and the stack is still there");
     }
 
     #[test]

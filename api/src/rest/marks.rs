@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::{
     app::App,
     auth::Caller,
-    door::{Body, IdempotencyKey, Path},
+    door::{Body, IdempotencyKey, OptionalBody, Path},
     openapi::{ClearProblems, ReadProblems},
     problem::Problem,
 };
@@ -54,7 +54,7 @@ pub async fn read(
 }
 
 /// A watermark.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClearBody {
     /// Nothing is seen any more up to and with this one; the head when handled where it is left out.
@@ -75,7 +75,7 @@ pub struct ClearedState {
         ("conv_id" = String, Path),
         ("Idempotency-Key" = Option<String>, Header, description = "A UUID; a repeat gets the first answer"),
     ),
-    request_body = ClearBody,
+    request_body = Option<ClearBody>,
     responses((status = 200, description = "The watermark that stands", body = ClearedState), ClearProblems),
 )]
 pub async fn clear(
@@ -83,7 +83,7 @@ pub async fn clear(
     caller: Caller,
     Path(conv): Path<ConvId>,
     IdempotencyKey(key): IdempotencyKey,
-    Body(body): Body<ClearBody>,
+    OptionalBody(body): OptionalBody<ClearBody>,
 ) -> Result<Json<ClearedState>, Problem> {
     let up_to_seq = body.up_to_seq.map(Seq::of_message).transpose()?;
     let command = Command::Clear { uid: caller.uid, up_to_seq, key };

@@ -116,6 +116,15 @@ mod tests {
     }
 
     #[test]
+    fn a_second_run_does_not_remove_who_was_added_here_since() {
+        let history = [import_created(ANA, 1), import_joined(BO, 2, 0), import_left(BO, 9), joined(BO)];
+        given_group(history.clone())
+            .when(import_leave(BO, 9))
+            .then_nothing(Reply::Imported { changed: false });
+        given_group(history).when(import_leave(BO, 10)).then_event(import_left(BO, 10));
+    }
+
+    #[test]
     fn a_message_that_is_there_brings_nobody_in() {
         let history = [import_created(ANA, 1), import_joined(BO, 2, 0), imported(BO, "x"), left(BO)];
         given_group(history.clone())

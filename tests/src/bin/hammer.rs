@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use domain::{ConvId, Reply};
+use event_store::Sequence;
 use tests::log::{node, postgres_log, send};
 
 #[tokio::main]
@@ -14,8 +15,7 @@ async fn main() -> ExitCode {
     let conv = ConvId::parse(conv).expect("a conversation");
     let (sender, count): (u64, u64) = (sender.parse().expect("a uid"), count.parse().expect("a count"));
     let (_store, handler) = node(postgres_log(&url.parse().expect("a url")).await);
-    let sequence = event_store::Sequence::default();
-    let mut pending = Vec::new();
+    let (sequence, mut pending) = (Sequence::default(), Vec::new());
     for n in 1..=count {
         pending.push((n, handler.submit_when_free(&sequence, conv.clone(), send(sender, n)).await));
     }

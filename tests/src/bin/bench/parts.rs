@@ -128,8 +128,7 @@ pub async fn messages(cluster: &Cluster, scale: Scale) {
 }
 
 async fn send_all(handler: &CommandHandler, count: u64) {
-    let sequence = Sequence::default();
-    let mut pending = Vec::new();
+    let (sequence, mut pending) = (Sequence::default(), Vec::new());
     for n in 0..count {
         let person = 2 + n % CONVERSATIONS;
         pending.push(handler.submit_when_free(&sequence, chat(1, person), say(1, n, TEXT)).await);

@@ -1,0 +1,153 @@
+//! A real server on a real database behind a real socket, and people who talk to it.
+
+use std::sync::Arc;
+
+use event_store::EventStore;
+use event_store::surroundings::Clock;
+use quipu::auth::{self, Tokens};
+use quipu::{Limits, Node, NodeSettings, router};
+use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::TestDatabase;
+use crate::log::{HandClock, migrated, postgres_log, uid};
+
+/// The secret of every test's server.
+pub const SECRET: &str = "a secret of thirty-two bytes and more";
+
+/// How long a test's tokens are good, in seconds.
+const TOKEN_TTL_S: u64 = 3600;
+
+/// A running server with a database of its own.
+pub struct Server {
+    /// The server's time stands where it is put.
+    pub clock: Arc<HandClock>,
+    /// What it stores in.
+    pub database: TestDatabase,
+    base: String,
+    client: Client,
+    stop: Option<oneshot::Sender<()>>,
+    running: Option<JoinHandle<()>>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; null where it is not JSON.
+    pub json: Value,
+}
+
+impl Answer {
+    /// Of a problem: its status and code. Checks that it is one in every part.
+    pub fn problem(&self) -> (u16, &str) {
+        assert_eq!(self.headers["content-type"], "application/problem+json", "{self:?}");
+        assert_eq!(self.json["status"], self.status, "{self:?}");
+        for part in ["type", "title", "code", "detail"] {
+            assert!(self.json[part].is_string(), "{part} of {self:?}");
+        }
+        (self.status, self.json["code"].as_str().unwrap_or_default())
+    }
+}
+
+impl Server {
+    /// Starts one on a fresh database.
+    pub async fn start() -> Self {
+        let (database, clock) = (migrated().await, HandClock::new());
+        let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
+        let settings =
+            NodeSettings { tokens, limits: Limits::default(), instance: None, clock: clock.clone() };
+        let node = Node::start(&database.config, settings).await.expect("start a node");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let app = node.app();
+        let running = tokio::spawn(async move {
+            let shutdown = async {
+                let _ = stopped.await;
+            };
+            quipu::server::serve(listener, router(app), shutdown).await.expect("serve");
+            node.stop().await;
+        });
+        let (stop, running) = (Some(stop), Some(running));
+        Self { clock, database, base, client: Client::new(), stop, running }
+    }
+
+    /// Stops it and waits until it has.
+    pub async fn stop(mut self) {
+        self.stop.take();
+        if let Some(running) = self.running.take() {
+            running.await.expect("a clean stop");
+        }
+    }
+
+    /// A request without a token.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    /// A person with a good token.
+    pub fn person(&self, number: u64) -> Person<'_> {
+        self.with_roles(number, &[])
+    }
+
+    /// A person whose token names roles.
+    pub fn with_roles(&self, number: u64, roles: &[&str]) -> Person<'_> {
+        let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
+        let token = auth::sign(SECRET, uid(number), &roles, Some("test"), self.clock.now(), TOKEN_TTL_S);
+        Person { server: self, token: token.expect("sign") }
+    }
+
+    /// How many events the log has.
+    pub async fn events(&self) -> u64 {
+        let log = postgres_log(&self.database.config).await;
+        log.shard_heads().await.expect("ask the log").iter().map(|head| head.position.get()).sum()
+    }
+}
+
+/// Sends it.
+pub async fn send(request: RequestBuilder) -> Answer {
+    let response = request.send().await.expect("an answer");
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let body = response.bytes().await.expect("a body");
+    Answer { status, headers, json: serde_json::from_slice(&body).unwrap_or_default() }
+}
+
+/// Somebody who asks.
+pub struct Person<'a> {
+    server: &'a Server,
+    token: String,
+}
+
+impl Person<'_> {
+    /// A request with the token.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.server.request(method, path).bearer_auth(&self.token)
+    }
+
+    /// GET
+    pub async fn get(&self, path: &str) -> Answer {
+        send(self.request(Method::GET, path)).await
+    }
+
+    /// POST
+    pub async fn post(&self, path: &str, body: Value) -> Answer {
+        send(self.request(Method::POST, path).json(&body)).await
+    }
+
+    /// PUT
+    pub async fn put(&self, path: &str, body: Value) -> Answer {
+        send(self.request(Method::PUT, path).json(&body)).await
+    }
+
+    /// DELETE
+    pub async fn delete(&self, path: &str) -> Answer {
+        send(self.request(Method::DELETE, path)).await
+    }
+}
