@@ -1,6 +1,6 @@
 //! The door: paths, query strings and headers become checked types, once. Inside, nobody checks again.
 //!
-//! Bodies are in [`body`]. What does not pass is answered with a [`Problem`].
+//! Bodies are in `door/body.rs`. What does not pass is answered with a [`Problem`].
 
 mod body;
 

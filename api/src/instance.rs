@@ -4,7 +4,7 @@
 //! overlap, whatever the clocks do: a new one begins where the last one ended, or now if that is later. A process
 //! that cannot renew makes no ids past its window.
 
-use std::{sync::Arc, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use deadpool_postgres::{Pool, PoolError};
 use domain::{Ms, snowflake::INSTANCES};
@@ -196,7 +196,8 @@ async fn keep(mut instance: Instance, mut stopped: oneshot::Receiver<()>) -> Ins
             () = ids.wanted() => {}
         }
         if let Err(error) = instance.renew().await {
-            tracing::warn!(%error, source = ?std::error::Error::source(&error), "no message ids once the window ends");
+            let source = error.source().map(ToString::to_string);
+            tracing::warn!(%error, source, "no message ids once the window ends");
         }
         tokio::time::sleep(RENEW_PAUSE).await;
     }

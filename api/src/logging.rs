@@ -8,7 +8,7 @@ use tracing_subscriber::{EnvFilter, fmt};
 use crate::config::LogFormat;
 
 /// What is logged if RUST_LOG does not say otherwise.
-const FILTER: &str = "info,refinery_core=warn";
+const FILTER: &str = "info,refinery_core=warn,tokio_postgres=warn";
 
 /// Starts logging; to be called once. A second call changes nothing.
 pub fn start(format: Option<LogFormat>) {
@@ -17,6 +17,6 @@ pub fn start(format: Option<LogFormat>) {
     let logs = fmt().with_env_filter(filter).with_writer(io::stderr);
     let _ = match format.unwrap_or(human) {
         LogFormat::Human => logs.with_ansi(io::stderr().is_terminal()).try_init(),
-        LogFormat::Json => logs.json().flatten_event(true).try_init(),
+        LogFormat::Json => logs.json().flatten_event(true).with_span_list(false).try_init(),
     };
 }

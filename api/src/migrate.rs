@@ -61,7 +61,11 @@ pub async fn migrate(config: &Config) -> Result<Report, MigrateError> {
     let connection = tokio::spawn(connection);
     // Released when this connection closes.
     let timeout = LOCK_TIME_MAX.as_millis();
-    let lock = format!("set lock_timeout = {timeout}; select pg_advisory_lock({LOCK}); set lock_timeout = 0");
+    // refinery makes its table if it is not there, and Postgres would remark on it each time that it is.
+    let lock = format!(
+        "set client_min_messages = warning; set lock_timeout = {timeout}; select pg_advisory_lock({LOCK}); \
+         set lock_timeout = 0"
+    );
     client.batch_execute(&lock).await.map_err(|source| match source.code() {
         Some(&SqlState::LOCK_NOT_AVAILABLE) => MigrateError::Locked,
         _ => failed("wait for other processes that migrate")(source),

@@ -1,10 +1,17 @@
 //! Gives messages their ids, inside the window of time that [`crate::instance`] has claimed.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use domain::{Ms, MsgId, Snowflake, snowflake::LeaseOver};
 use event_store::Clock;
 use tokio::sync::Notify;
+
+/// How long a command waits for a window that is being moved on: a round trip to a database that is there. A window
+/// ends unnoticed while the process or its machine is stopped.
+const WINDOW_WAIT: Duration = Duration::from_secs(1);
 
 /// The one source of message ids of a process. Cheap to clone.
 #[derive(Clone)]
@@ -16,6 +23,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     window: Mutex<Window>,
     wanted: Notify,
+    moved: Notify,
 }
 
 #[derive(Default)]
@@ -28,7 +36,8 @@ struct Window {
 impl MsgIds {
     /// Without a window there are no ids.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { shared: Arc::new(Shared { clock, window: Mutex::default(), wanted: Notify::new() }) }
+        let (wanted, moved) = (Notify::new(), Notify::new());
+        Self { shared: Arc::new(Shared { clock, window: Mutex::default(), wanted, moved }) }
     }
 
     /// The next id. An error where the window has ended and was not moved on in time: the database is away, or the
@@ -49,9 +58,24 @@ impl MsgIds {
         }
     }
 
+    /// As [`MsgIds::next`], but where the window has ended, waits a moment for the next one.
+    pub async fn next_in_time(&self) -> Result<MsgId, LeaseOver> {
+        // Asked for before looking, so that a window that moves in between is not missed.
+        let moved = self.shared.moved.notified();
+        match self.next() {
+            Ok(id) => Ok(id),
+            Err(_) => {
+                // Whether it moved or the time is over: the answer is in the window.
+                let _ = tokio::time::timeout(WINDOW_WAIT, moved).await;
+                self.next()
+            }
+        }
+    }
+
     /// Ids of `instance` with times in `from..until`, from now on. No other process may have any of these.
     pub fn open(&self, instance: u16, from: Ms, until: Ms) {
         *self.window() = Window { snowflake: Some(Snowflake::new(instance, from, until)), used_until: from };
+        self.shared.moved.notify_waiters();
     }
 
     /// Moves the window's end; it never goes back.
@@ -59,6 +83,7 @@ impl MsgIds {
         if let Some(snowflake) = &mut self.window().snowflake {
             snowflake.extend(until);
         }
+        self.shared.moved.notify_waiters();
     }
 
     /// No more ids. All that were given have times below the answer.

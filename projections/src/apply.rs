@@ -12,7 +12,7 @@ use tokio_postgres::{Row, Statement, error::SqlState, types::ToSql};
 use crate::{
     CONVERSATION, checkpoint,
     effects::{Effects, Folded},
-    history::{Plan, TAKE, bucket::SealError},
+    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError},
     write::{Column, Write, int},
 };
 
@@ -55,6 +55,11 @@ impl ApplyError {
         }
     }
 
+    /// Did it take longer than a statement may?
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Database { source, .. } if source.code() == Some(&SqlState::QUERY_CANCELED))
+    }
+
     /// Is it the batch's fault, and not the moment's?
     pub(crate) fn is_poison(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::Seal(_))
@@ -69,7 +74,7 @@ fn is_about_data(state: &SqlState) -> bool {
 /// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
 const BEGIN: &str = "begin; set local synchronous_commit = off";
 
-/// Applies a step. A dropped future leaves no transaction open: everything was sent, or the connection is given up.
+/// Applies a step. To be run to its end: followers stop between batches only.
 pub(crate) async fn apply(pool: &Pool, step: Step) -> Result<(), ApplyError> {
     let client = pool.get().await?;
     let applied = Pipeline { client: &client }.apply(step).await;
@@ -147,8 +152,8 @@ impl<'a> Pipeline<'a> {
             Ok(rows) => rows,
             Err(error) => return self.give_up(true, error).await,
         };
-        let put = taken.iter().flatten().filter(|row| row.len() == 3).try_for_each(|row| plan.put_back(row));
-        put.map_err(|error| ApplyError::of("take the tail's part", error))
+        let rows = taken.iter().flatten().filter(|row| row.len() == TAKEN_COLUMNS);
+        plan.put_back(rows).map_err(|error| ApplyError::of("take the tail's part", error))
     }
 
     async fn give_up(&self, begun: bool, error: ApplyError) -> Result<(), ApplyError> {

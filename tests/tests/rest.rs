@@ -1,4 +1,6 @@
 //! REST from outside: what the contract promises, and what is refused, with which status and code.
+//!
+//! Long because its heart is one table of bad inputs, which is read as one.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,6 +61,20 @@ async fn a_message_is_sent_once_and_read_back() {
     let quote = json!({"seq": 1, "sender_id": 1, "msg_type": 1, "excerpt": "héllo 字", "state": "normal"});
     assert_eq!(page.json["items"][1]["reply_to"], quote);
     assert_eq!((&page.json["max_seq"], &page.json["has_more"]), (&json!(2), &json!(false)));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_one_message_sent_many_times_at_once_there_is_one() {
+    const TIMES: usize = 20;
+    let server = Server::start().await;
+    let (ana, body) = (server.person(1), text("once"));
+    let sends = (0..TIMES).map(|_| ana.post(MESSAGES, body.clone()));
+    let answers = futures_util::future::join_all(sends).await;
+    let statuses = |status| answers.iter().filter(|answer| answer.status == status).count();
+    assert_eq!((statuses(201), statuses(200)), (1, TIMES - 1));
+    assert!(answers.iter().all(|answer| answer.json["msg_id"] == answers[0].json["msg_id"]));
+    assert_eq!(ana.get(MESSAGES).await.json["max_seq"], 1);
     server.stop().await;
 }
 

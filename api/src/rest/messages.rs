@@ -46,14 +46,14 @@ pub struct SendBody {
 
 impl SendBody {
     /// Checks everything; a new message gets a new id.
-    pub fn command(self, app: &App, sender: Uid) -> Result<Command, Problem> {
+    pub async fn command(self, app: &App, sender: Uid) -> Result<Command, Problem> {
         Ok(Command::Send(Send {
             client_msg_id: ClientMsgId::parse(&self.client_msg_id)?,
             content: Content::parse(self.msg_type, &self.content, app.limits.content_bytes)?,
             flags: if self.at_all { Flags::AT_ALL } else { Flags::NONE },
             mentions: uids("mentions", 0..=MENTIONS_MAX, self.mentions)?,
             reply_to: self.reply_to.map(Seq::of_message).transpose()?,
-            msg_id: app.msg_ids.next()?,
+            msg_id: app.msg_ids.next_in_time().await?,
             sender,
             at: app.clock.now(),
         }))
@@ -77,7 +77,7 @@ pub async fn send(
     Path(conv): Path<ConvId>,
     Body(body): Body<SendBody>,
 ) -> Result<(StatusCode, Json<SentAnswer>), Problem> {
-    let command = body.command(&app, caller.uid)?;
+    let command = body.command(&app, caller.uid).await?;
     let Reply::Sent(sent) = app.commands.handle(conv.clone(), caller.request(command)).await? else {
         return Err(Problem::bug("a send was answered with something else"));
     };

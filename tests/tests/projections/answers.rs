@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Seq, Uid};
+use domain::{ConvId, Event, Seq, Uid};
 use projections::{
     ReadModels,
     query::{Item, ItemState, PageLimit, QueryError, QuoteState, Range},
@@ -147,7 +147,7 @@ async fn check_readers(models: &ReadModels, naive: &Naive, viewer: Uid, chance: 
 }
 
 /// Every conversation once, newest activity first, the same as when it is asked for alone.
-async fn check_inbox(models: &ReadModels, events: &[(domain::ConvId, domain::Event)]) {
+async fn check_inbox(models: &ReadModels, events: &[(ConvId, Event)]) {
     for viewer in (1..=PEOPLE).map(uid) {
         let (mut after, mut listed) = (None, vec![]);
         loop {
@@ -200,5 +200,38 @@ async fn what_was_written_is_read_at_once() {
         let inbox = models.summaries(uid(2), limit(3), None).await.unwrap();
         assert_eq!((inbox.conversations.len(), inbox.conversations[0].unread), (1, n));
     }
+    projector.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_never_unread_is_left_out_once() {
+    let (world, log) = (World::new().await, Log::new());
+    let chat = conv("p2p-1-2");
+    for n in 1..=101 {
+        log.append(&chat, &says(if n % 10 == 0 { 0 } else { 2 }, "x")).await;
+    }
+    let (bo, at) = (uid(2), 1_764_000_000_000);
+    log.append(&chat, &Event::ReadAdvanced { uid: uid(1), read_seq: seq(90), at }).await;
+    // 100 is the system's own, recalled and deleted; 99 recalled and deleted; 98 deleted and back; 90 is read.
+    for n in [99, 100] {
+        log.append(&chat, &Event::MessageRecalled { seq: seq(n), by: bo, at }).await;
+    }
+    let seqs = [90, 98, 99, 100, 101].map(seq).to_vec();
+    log.append(&chat, &Event::MessagesDeletedFor { uid: uid(1), seqs }).await;
+    log.append(&chat, &Event::MessagesRestoredFor { uid: uid(1), seqs: vec![seq(98)] }).await;
+    let projector = world.projector(log.store.clone()).await;
+    let models = world.read_models(log.store.clone(), Some(&projector)).await;
+    let summary = models.summary(&chat, uid(1)).await.unwrap();
+    assert_eq!(summary.unread, 8, "91 to 98");
+    assert_eq!(
+        summary.last_message.map(|item| item.seq),
+        Some(seq(98)),
+        "past a bucket in which all is deleted"
+    );
+    // From the sealed bucket into the one that still fills.
+    let range = Range { after_seq: Some(seq(97)), before_seq: None };
+    let page = models.page(&chat, uid(1), range, limit(10)).await.unwrap();
+    let states: Vec<_> = page.items.iter().map(|item| (item.seq.get(), seen(item).1)).collect();
+    assert_eq!(states, [(98, "normal"), (99, "deleted"), (100, "deleted"), (101, "deleted")]);
     projector.shutdown().await;
 }

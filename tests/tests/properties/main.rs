@@ -1,5 +1,6 @@
 //! Random sequences of commands by several people, against a naive model in memory: every answer and every view of
-//! every person is the same, whatever the projector is doing and however often it is restarted.
+//! every person is the same, whatever the projector is doing and however often it is restarted. Long because every
+//! command and every view has its line here.
 
 mod model;
 
