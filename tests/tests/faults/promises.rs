@@ -128,7 +128,7 @@ impl Promises {
         let said = Said { sender: me.uid, n, seq, msg_id: sent.json["msg_id"].clone() };
         self.said.lock().unwrap().entry(conv.clone()).or_default().push(said);
         self.count.send_modify(|count| *count += 1);
-        if n % 4 == 0 {
+        if n.is_multiple_of(4) {
             let path = format!("/v1/conversations/{conv}/read");
             let Some(read) = ask(Method::PUT, &path, Some(&json!({"read_seq": seq}))).await else {
                 return false;
@@ -136,7 +136,7 @@ impl Promises {
             assert_eq!((read.status, &read.json["read_seq"]), (200, &json!(seq)), "{read:?}");
             self.read.lock().unwrap().insert((conv.clone(), me.uid), seq);
         }
-        if n % 5 == 0 {
+        if n.is_multiple_of(5) {
             let path = format!("{}?after_seq={}&limit=1", messages(&conv), seq - 1);
             let Some(page) = ask(Method::GET, &path, None).await else { return false };
             let own = &page.json["items"][0];
