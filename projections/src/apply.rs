@@ -12,7 +12,7 @@ use tokio_postgres::{Row, Statement, error::SqlState, types::ToSql};
 use crate::{
     CONVERSATION, checkpoint,
     effects::{Effects, Folded},
-    history::{Plan, TAKE, bucket::SealError},
+    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError},
     write::{Column, Write, int},
 };
 
@@ -53,6 +53,11 @@ impl ApplyError {
             Some(state) if is_about_data(state) => Self::Refused { doing, source },
             _ => Self::Database { doing, source },
         }
+    }
+
+    /// Did it take longer than a statement may?
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Database { source, .. } if source.code() == Some(&SqlState::QUERY_CANCELED))
     }
 
     /// Is it the batch's fault, and not the moment's?
@@ -149,8 +154,8 @@ impl<'a> Pipeline<'a> {
             Ok(rows) => rows,
             Err(error) => return self.give_up(true, error).await,
         };
-        let put = taken.iter().flatten().filter(|row| row.len() == 3).try_for_each(|row| plan.put_back(row));
-        put.map_err(|error| ApplyError::of("take the tail's part", error))
+        let rows = taken.iter().flatten().filter(|row| row.len() == TAKEN_COLUMNS);
+        plan.put_back(rows).map_err(|error| ApplyError::of("take the tail's part", error))
     }
 
     async fn give_up(&self, begun: bool, error: ApplyError) -> Result<(), ApplyError> {

@@ -156,7 +156,7 @@ impl Effects {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use bytes::Bytes;
     use domain::{EventId, Uid};
     use event_store::{Body, Origin, StreamName, codec};
@@ -188,7 +188,7 @@ mod tests {
         Recorded { header, body: Body::Present { salt: [0; 16], bytes: Bytes::from(encoded.body) } }
     }
 
-    fn read(conv: &str, version: u64) -> Recorded {
+    pub(crate) fn read(conv: &str, version: u64) -> Recorded {
         let uid = Uid::new(1).unwrap();
         recorded(conv, version, &Event::ReadAdvanced { uid, read_seq: Seq::new(version), at: 1 })
     }

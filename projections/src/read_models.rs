@@ -138,7 +138,7 @@ impl ReadModels {
             return Err(QueryError::NotAMember);
         }
         let shard = Shard::of(conv, self.store.info().shards);
-        let patience = Patience::new();
+        let mut patience = Patience::new();
         let convs = [conv.clone()];
         let asked = Asked::new(&convs, viewer, self.generation.number());
         let params = asked.params();
@@ -149,7 +149,7 @@ impl ReadModels {
         while !has_passed(&positions, shard, wanted) {
             // Given back before waiting: the projector may need the room.
             drop(snapshot);
-            self.wait(&[(shard, wanted)], &patience).await?;
+            self.wait(&[(shard, wanted)], &mut patience).await?;
             (snapshot, positions, rows) = open().await?;
         }
         let standing = asked.read(&rows).map_err(|error| snapshot.failed(error))?.pop();
@@ -182,7 +182,7 @@ impl ReadModels {
         doing: &'static str,
         ask: Ask<'_>,
     ) -> Result<(Snapshot, Vector, Vector, Vec<tokio_postgres::Row>), QueryError> {
-        let patience = Patience::new();
+        let mut patience = Patience::new();
         let open = || self.open(doing, ask);
         let (opened, heads) = join(open(), self.store.shard_heads()).await;
         let heads = heads.map_err(|error| unavailable(doing, error))?;
@@ -192,7 +192,7 @@ impl ReadModels {
         let (mut snapshot, mut positions, mut rows) = opened?;
         while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
             drop(snapshot);
-            self.wait(&wanted, &patience).await?;
+            self.wait(&wanted, &mut patience).await?;
             (snapshot, positions, rows) = open().await?;
         }
         let mut passed = Vector::start(self.store.info().shards);
@@ -227,13 +227,17 @@ impl ReadModels {
     pub(crate) async fn wait(
         &self,
         wanted: &[(Shard, Position)],
-        patience: &Patience,
+        patience: &mut Patience,
     ) -> Result<(), QueryError> {
         let left = patience.left().ok_or(QueryError::Behind)?;
         let Some(progress) = &self.progress else {
             sleep(POLL.min(left)).await;
             return Ok(());
         };
+        if !patience.is_first() {
+            // A crash of Postgres has taken rows that the projector believes to be there. It finds out by itself.
+            sleep(POLL.min(left)).await;
+        }
         for (shard, position) in wanted {
             let left = patience.left().ok_or(QueryError::Behind)?;
             if !progress.reached(*shard, *position, left).await {
@@ -250,16 +254,24 @@ pub(crate) fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: 
 }
 
 /// The time that one answer may spend on waiting.
-pub(crate) struct Patience(Instant);
+pub(crate) struct Patience {
+    until: Instant,
+    asked: bool,
+}
 
 impl Patience {
     pub(crate) fn new() -> Self {
-        Self(Instant::now() + PATIENCE)
+        Self { until: Instant::now() + PATIENCE, asked: false }
+    }
+
+    /// True once.
+    fn is_first(&mut self) -> bool {
+        !std::mem::replace(&mut self.asked, true)
     }
 
     /// None when it is used up.
     fn left(&self) -> Option<Duration> {
-        let left = self.0.saturating_duration_since(Instant::now());
+        let left = self.until.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 }

@@ -69,8 +69,8 @@ fn unsealed(n: u64) -> Unsealed {
         event_id: EventId::new(Uuid::from_u128(u128::from(n))),
         encoded: codec::encode(&event),
         actor: CHAT.0,
-        device: (n % 2 == 0).then(|| "phone".to_owned()),
-        origin: if n % 3 == 0 { Origin::Import } else { Origin::Live },
+        device: n.is_multiple_of(2).then(|| "phone".to_owned()),
+        origin: if n.is_multiple_of(3) { Origin::Import } else { Origin::Live },
         correlation_id: Uuid::from_u128(9),
     }
 }

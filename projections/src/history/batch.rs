@@ -75,7 +75,7 @@ impl ReadModels {
         convs: &[ConvId],
         viewer: Uid,
     ) -> Result<(Snapshot, HashMap<ConvId, Standing>), QueryError> {
-        let patience = Patience::new();
+        let mut patience = Patience::new();
         let asked = Asked::new(convs, viewer, self.generation().number());
         let params = asked.params();
         let open = || self.open(doing, Ask { sql: STANDING, params: &params });
@@ -87,7 +87,7 @@ impl ReadModels {
         let (mut snapshot, mut positions, mut rows) = opened?;
         while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
             drop(snapshot);
-            self.wait(&wanted, &patience).await?;
+            self.wait(&wanted, &mut patience).await?;
             (snapshot, positions, rows) = open().await?;
         }
         let standings = asked.read(&rows).map_err(|error| snapshot.failed(error))?;
