@@ -13,7 +13,7 @@ use utoipa::{
 
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
-    rest::{conversations, groups, marks, messages, operations, readers},
+    rest::{batch, conversations, groups, marks, messages, operations, readers, sync},
     ws,
 };
 
@@ -32,6 +32,7 @@ use crate::{
         conversations::list, conversations::one, conversations::with,
         groups::create, groups::members, groups::add, groups::remove,
         ws::connect,
+        sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody)),
@@ -88,6 +89,8 @@ problems! {
     ListProblems = [[Code::InvalidParameter, Code::InvalidCursor]];
     /// Of a WebSocket's opening.
     ConnectProblems = [[Code::UpgradeRequired]];
+    /// Of a batch of ranges.
+    BatchProblems = [OF_BODIES, [Code::InvalidConvId]];
     /// Of a uid in the path.
     UidProblems = [[Code::InvalidUid]];
     /// Of a question.

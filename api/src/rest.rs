@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod answers;
+pub mod batch;
 pub mod conversations;
 pub mod groups;
 pub mod lists;
@@ -9,3 +10,4 @@ pub mod marks;
 pub mod messages;
 pub mod operations;
 pub mod readers;
+pub mod sync;

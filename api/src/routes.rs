@@ -16,7 +16,7 @@ use crate::{
     openapi::Description,
     problem::Problem,
     requests,
-    rest::{conversations, groups, marks, messages, operations, readers},
+    rest::{batch, conversations, groups, marks, messages, operations, readers, sync},
     ws,
 };
 
@@ -38,6 +38,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/groups/{conv_id}/members", get(groups::members).post(groups::add))
         .route("/v1/groups/{conv_id}/members/{uid}", delete(groups::remove))
         .route("/v1/ws", get(ws::connect))
+        .route("/v1/sync", get(sync::sync))
+        .route("/v1/messages/batch", post(batch::batch))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))

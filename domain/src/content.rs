@@ -1,7 +1,7 @@
 //! What a message says: its type, its checked content, its flags.
 //!
 //! Content is kept as compact JSON text, exactly as it will be stored, hashed and sent, so that it is parsed
-//! once, at the door.
+//! once, at the door. Long because the table of what each type takes and its tests stand together.
 
 use serde::Deserialize;
 use serde_json::Value;

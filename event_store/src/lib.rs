@@ -14,7 +14,9 @@ pub mod surroundings;
 pub mod vector;
 
 pub use handler::{CommandError, CommandHandler, Pending, Request, Sequence};
-pub use port::{Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, StoreError, Turn};
+pub use port::{
+    Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,
+};
 pub use recorded::{Body, Header, Origin, Position, Recorded, StreamName, StreamRef};
 pub use shard::Shard;
 pub use surroundings::{Clock, Entropy};

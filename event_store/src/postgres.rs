@@ -9,6 +9,7 @@ mod load;
 mod notifier;
 mod read;
 mod rows;
+mod since;
 mod turn;
 
 use std::{
@@ -17,17 +18,18 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use domain::{ConvId, Ms, bucket::BUCKET_SIZE};
 use tokio::sync::watch;
 use tokio_postgres::NoTls;
 use uuid::Uuid;
 
 use crate::{
-    port::{Batch, EventStore, Found, LogInfo, ShardHead, StoreError, Turn, Wanted},
+    port::{Batch, EventStore, Found, LogInfo, ShardHead, Since, StoreError, Turn, Wanted},
     recorded::{Position, Recorded, StreamName},
     shard::{SHARD_FUNCTION, SHARDS, Shard},
 };
@@ -40,6 +42,9 @@ use notifier::Notifier;
 const LOCK_TIMEOUT_S: u32 = 5;
 /// A transaction that has nothing to do for this long belongs to a node that hangs: Postgres ends it.
 const IDLE_TRANSACTION_TIMEOUT_S: u32 = 5;
+
+/// How long one waits for a connection: by then the database is away, or hundreds wait.
+const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
 /// A log in a Postgres database. Cheap to clone.
 #[derive(Clone)]
@@ -79,7 +84,12 @@ pub fn pool(config: &tokio_postgres::Config, connections: usize) -> Result<Pool,
     }
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config, NoTls, recycling);
-    let build = Pool::builder(manager).max_size(connections).build();
+    let build = Pool::builder(manager)
+        .max_size(connections)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(CONNECTION_WAIT))
+        .create_timeout(Some(CONNECTION_WAIT))
+        .build();
     build.map_err(|error| unavailable("make a connection pool", error))
 }
 
@@ -210,6 +220,14 @@ impl EventStore for PostgresEventStore {
             .await
             .map_err(|error| unavailable(doing, error))?;
         Ok(Position::new(row.get::<_, Option<i64>>(0).unwrap_or(0) as u64))
+    }
+
+    async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
+        since::stream_positions(&self.inner, convs).await
+    }
+
+    async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+        since::facts_since(&self.inner, asked, each, limit).await
     }
 
     async fn load(&self, _shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {

@@ -12,7 +12,7 @@ use tokio_postgres::{Row, Statement, error::SqlState, types::ToSql};
 use crate::{
     CONVERSATION, checkpoint,
     effects::{Effects, Folded},
-    history::{Plan, TAKE, bucket::SealError},
+    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError},
     write::{Column, Write, int},
 };
 
@@ -55,6 +55,11 @@ impl ApplyError {
         }
     }
 
+    /// Did it take longer than a statement may?
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Database { source, .. } if source.code() == Some(&SqlState::QUERY_CANCELED))
+    }
+
     /// Is it the batch's fault, and not the moment's?
     pub(crate) fn is_poison(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::Seal(_))
@@ -90,7 +95,8 @@ type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
 impl<'a> Pipeline<'a> {
     async fn apply(&self, step: Step) -> Result<(), ApplyError> {
         let Step { generation, shard, from, to, folded, now } = step;
-        let Effects { history, marks, reads, watermarks, heads, members, mentions } = folded.effects;
+        let Effects { history, marks, reads, watermarks, heads, members, mentions, departures } =
+            folded.effects;
         let mut plan = history.plan();
         let moved = Write {
             doing: "move the checkpoint",
@@ -123,6 +129,7 @@ impl<'a> Pipeline<'a> {
             .chain(heads.writes())
             .chain(members.writes())
             .chain(mentions.writes())
+            .chain(departures.writes())
             .chain(checkpoint::park(generation, &folded.parked, now));
         for write in writes {
             match self.prepared(write).await {
@@ -147,8 +154,8 @@ impl<'a> Pipeline<'a> {
             Ok(rows) => rows,
             Err(error) => return self.give_up(true, error).await,
         };
-        let put = taken.iter().flatten().filter(|row| row.len() == 3).try_for_each(|row| plan.put_back(row));
-        put.map_err(|error| ApplyError::of("take the tail's part", error))
+        let rows = taken.iter().flatten().filter(|row| row.len() == TAKEN_COLUMNS);
+        plan.put_back(rows).map_err(|error| ApplyError::of("take the tail's part", error))
     }
 
     async fn give_up(&self, begun: bool, error: ApplyError) -> Result<(), ApplyError> {

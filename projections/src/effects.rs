@@ -9,7 +9,7 @@ use event_store::{Header, Position, Recorded, Shard, codec::DecodeError};
 use uuid::Uuid;
 
 use crate::{
-    group_read, head,
+    departure, group_read, head,
     history::{self, message},
     marks, member, mention, watermark,
 };
@@ -24,6 +24,7 @@ pub(crate) struct Effects {
     pub heads: head::Effects,
     pub members: member::Effects,
     pub mentions: mention::Effects,
+    pub departures: departure::Effects,
 }
 
 /// A conversation with an event that could not be applied.
@@ -105,12 +106,14 @@ impl Effects {
                 };
                 self.history.append(conv, seq, message::encode(&fact));
                 self.mentions.note(conv, &fact);
-                self.came(conv, seq, sender, create_at, now);
+                self.came(header, seq, sender, create_at);
             }
             Event::MessageRecalled { seq, by, at } => self.marks.recall(conv, seq, by, at),
             Event::MessagesDeletedFor { uid, seqs } => self.marks.delete(conv, uid, &seqs, true),
             Event::MessagesRestoredFor { uid, seqs } => self.marks.delete(conv, uid, &seqs, false),
-            Event::ReadAdvanced { uid, read_seq, at } => self.reads.raise(conv, uid, read_seq, at),
+            Event::ReadAdvanced { uid, read_seq, at } => {
+                self.reads.raise(conv, uid, read_seq, at, header.position)
+            }
             Event::HistoryCleared { uid, up_to_seq } => self.watermarks.raise(conv, uid, up_to_seq),
             Event::GroupCreated { name, owner, history, source: _ } => {
                 self.heads.found(conv, &name, history, now);
@@ -120,10 +123,13 @@ impl Effects {
                 for uid in uids {
                     self.members.join(conv, uid, Role::Member, joined_seq, now);
                     // They start with everything read, and have read nothing themselves.
-                    self.reads.raise(conv, uid, joined_seq, 0);
+                    self.reads.raise(conv, uid, joined_seq, 0, header.position);
                 }
             }
-            Event::MemberLeft { uid, by: _, source: _ } => self.members.leave(conv, uid),
+            Event::MemberLeft { uid, by: _, source: _ } => {
+                self.members.leave(conv, uid);
+                self.departures.note(conv, uid, header.position);
+            }
         }
     }
 
@@ -132,15 +138,16 @@ impl Effects {
         let (conv, seq) = (&header.stream.conv, Seq::new(header.version));
         let sender = Sender::new(header.actor).unwrap_or(Sender::System);
         self.history.append(conv, seq, Vec::new());
-        self.came(conv, seq, sender, header.create_at.unwrap_or(header.recorded_at), header.recorded_at);
+        self.came(header, seq, sender, header.create_at.unwrap_or(header.recorded_at));
     }
 
     /// What every message does beside its body.
-    fn came(&mut self, conv: &ConvId, seq: Seq, sender: Sender, create_at: Ms, now: Ms) {
+    fn came(&mut self, header: &Header, seq: Seq, sender: Sender, create_at: Ms) {
+        let (conv, now) = (&header.stream.conv, header.recorded_at);
         self.heads.grow(conv, seq, now);
         match sender {
             Sender::System => self.history.system(conv, seq),
-            Sender::Person(uid) => self.reads.raise(conv, uid, seq, create_at),
+            Sender::Person(uid) => self.reads.raise(conv, uid, seq, create_at, header.position),
         }
         if seq == Seq::ZERO.next() {
             self.members.first_message(conv, now);
@@ -149,7 +156,7 @@ impl Effects {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use bytes::Bytes;
     use domain::{EventId, Uid};
     use event_store::{Body, Origin, StreamName, codec};
@@ -181,7 +188,7 @@ mod tests {
         Recorded { header, body: Body::Present { salt: [0; 16], bytes: Bytes::from(encoded.body) } }
     }
 
-    fn read(conv: &str, version: u64) -> Recorded {
+    pub(crate) fn read(conv: &str, version: u64) -> Recorded {
         let uid = Uid::new(1).unwrap();
         recorded(conv, version, &Event::ReadAdvanced { uid, read_seq: Seq::new(version), at: 1 })
     }

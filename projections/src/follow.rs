@@ -73,7 +73,7 @@ impl Follower {
                 Ok(_turn) => self.look(progress, &mut standing).await,
                 Err(_closed) => return,
             };
-            progress.set_failing(looked.is_err());
+            let was_failing = progress.set_failing(looked.is_err());
             let wait = match looked {
                 Ok(true) => continue,
                 Ok(false) => {
@@ -81,7 +81,14 @@ impl Follower {
                     OWN_LOOK
                 }
                 Err(error) => {
-                    tracing::warn!(shard = self.shard.get(), error = chain_of(&error), "the projector waits");
+                    // Said once; /readyz and the metrics go on saying it.
+                    if !was_failing {
+                        tracing::warn!(
+                            shard = self.shard.get(),
+                            error = chain_of(&error),
+                            "the projector waits"
+                        );
+                    }
                     // The outcome of a COMMIT may be unknown: ask where we stand.
                     standing = None;
                     let wait = back_off;
@@ -97,7 +104,8 @@ impl Follower {
                 // A store that has gone gives no more wake-ups; the own look goes on.
                 Ok(()) = wake.changed() => {}
                 () = progress.nudged() => {}
-                () = sleep(wait) => {}
+                // A crash of Postgres may have taken the last batches: see where they really stand.
+                () = sleep(wait) => standing = None,
             }
         }
     }
@@ -142,8 +150,8 @@ impl Follower {
         Ok(Standing { position, parked })
     }
 
-    /// Applies a batch; where the database will not take it, halves it until one event is left, and parks that
-    /// one's conversation.
+    /// Applies a batch; where the database will not take it or not in time, halves it until one event is left, and
+    /// parks the conversation of one that it will not take.
     async fn apply(&self, standing: &mut Standing, batch: &[Recorded]) -> Result<(), ApplyError> {
         let mut rest = vec![batch];
         // Each turn applies events or halves a batch: at most twice as many as there are events.
@@ -151,7 +159,7 @@ impl Follower {
             let Some(last) = batch.last() else { continue };
             let to = last.header.position;
             match self.step(standing, to, fold(batch, &standing.parked)).await {
-                Err(error) if error.is_poison() && batch.len() > 1 => {
+                Err(error) if batch.len() > 1 && (error.is_poison() || error.is_timeout()) => {
                     let (first, second) = batch.split_at(batch.len() / 2);
                     rest.extend([second, first]);
                 }
@@ -211,5 +219,28 @@ fn body_len(event: &Recorded) -> usize {
     match &event.body {
         Body::Present { bytes, .. } => bytes.len(),
         Body::Erased { .. } => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::effects::tests::read;
+
+    #[test]
+    fn a_transaction_is_bounded_in_bytes_and_loses_nothing() {
+        let sized = |version, bytes| {
+            let mut event = read("grp-a", version);
+            event.body = Body::Present { salt: [0; 16], bytes: Bytes::from(vec![0; bytes]) };
+            event
+        };
+        let half = BATCH_BYTES / 2;
+        let events = [sized(1, half), sized(2, half), sized(3, 1), sized(4, 2 * BATCH_BYTES), sized(5, 1)];
+        let cut: Vec<Vec<u64>> =
+            batches(&events).map(|batch| batch.iter().map(|event| event.header.version).collect()).collect();
+        assert_eq!(cut, [vec![1, 2], vec![3], vec![4], vec![5]]);
+        assert_eq!(batches(&[]).count(), 0);
     }
 }

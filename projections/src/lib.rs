@@ -6,6 +6,7 @@
 mod apply;
 pub mod audience;
 mod checkpoint;
+mod departure;
 mod effects;
 mod follow;
 mod generation;
@@ -22,6 +23,7 @@ mod read_models;
 mod snapshot;
 mod standing;
 mod summary;
+pub mod sync;
 mod watermark;
 mod write;
 

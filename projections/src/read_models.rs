@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
 use domain::{ConvId, Ms, Seq, Uid};
-use event_store::{EventStore, Position, Shard};
+use event_store::{EventStore, Position, Shard, Vector};
 use futures_util::future::join;
 use tokio::time::{Instant, sleep};
 
@@ -178,7 +178,7 @@ impl ReadModels {
             return Err(QueryError::NotAMember);
         }
         let shard = Shard::of(conv, self.store.info().shards);
-        let patience = Patience::new();
+        let mut patience = Patience::new();
         let convs = [conv.clone()];
         let asked = Asked::new(&convs, viewer, self.generation.number());
         let params = asked.params();
@@ -189,7 +189,7 @@ impl ReadModels {
         while !has_passed(&positions, shard, wanted) {
             // Given back before waiting: the projector may need the room.
             drop(snapshot);
-            self.wait(&[(shard, wanted)], &patience).await?;
+            self.wait(&[(shard, wanted)], &mut patience).await?;
             (snapshot, positions, rows) = open().await?;
         }
         let standing = asked.read(&rows).map_err(|error| snapshot.failed(error))?.pop();
@@ -203,32 +203,55 @@ impl ReadModels {
         }
     }
 
-    /// A snapshot that has passed the heads of all shards as they were when the question came, and the person's
-    /// first memberships.
+    /// As [`Self::abreast`], with the person's first memberships.
     async fn memberships(
         &self,
         doing: &'static str,
         viewer: Uid,
     ) -> Result<(Snapshot, Vec<tokio_postgres::Row>), QueryError> {
-        let patience = Patience::new();
         let (uid, limit) = (int(viewer.get()), MEMBERSHIPS_AT_ONCE as i64);
         let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&uid, &"", &limit];
-        let open = || self.open(doing, Ask { sql: MEMBERSHIPS, params: &params });
+        let (snapshot, _, _, rows) = self.abreast(doing, Ask { sql: MEMBERSHIPS, params: &params }).await?;
+        Ok((snapshot, rows))
+    }
+
+    /// A snapshot that has passed the heads of all shards as they were when the question came: with the positions
+    /// that it has passed, those heads, and the answer to a first question.
+    pub(crate) async fn abreast(
+        &self,
+        doing: &'static str,
+        ask: Ask<'_>,
+    ) -> Result<(Snapshot, Vector, Vector, Vec<tokio_postgres::Row>), QueryError> {
+        let mut patience = Patience::new();
+        let open = || self.open(doing, ask);
         let (opened, heads) = join(open(), self.store.shard_heads()).await;
         let heads = heads.map_err(|error| unavailable(doing, error))?;
+        let vector = Vector::new(heads.iter().map(|head| head.position).collect());
         let wanted: Vec<_> =
             Shard::all(u16::MAX).zip(heads).map(|(shard, head)| (shard, head.position)).collect();
         let (mut snapshot, mut positions, mut rows) = opened?;
         while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
             drop(snapshot);
-            self.wait(&wanted, &patience).await?;
+            self.wait(&wanted, &mut patience).await?;
             (snapshot, positions, rows) = open().await?;
         }
-        Ok((snapshot, rows))
+        let mut passed = Vector::start(self.store.info().shards);
+        positions.iter().for_each(|(shard, position)| passed.raise(*shard, *position));
+        Ok((snapshot, passed, vector, rows))
+    }
+
+    /// The log behind the read models.
+    pub(crate) fn store(&self) -> &dyn EventStore {
+        &*self.store
+    }
+
+    /// The generation that answers.
+    pub(crate) fn generation(&self) -> &Generation {
+        &self.generation
     }
 
     /// A snapshot with the checkpoints that it sees and the answer to a first question.
-    async fn open(
+    pub(crate) async fn open(
         &self,
         doing: &'static str,
         ask: Ask<'_>,
@@ -241,12 +264,20 @@ impl ReadModels {
         Ok((snapshot, positions, rows))
     }
 
-    async fn wait(&self, wanted: &[(Shard, Position)], patience: &Patience) -> Result<(), QueryError> {
+    pub(crate) async fn wait(
+        &self,
+        wanted: &[(Shard, Position)],
+        patience: &mut Patience,
+    ) -> Result<(), QueryError> {
         let left = patience.left().ok_or(QueryError::Behind)?;
         let Some(progress) = &self.progress else {
             sleep(POLL.min(left)).await;
             return Ok(());
         };
+        if !patience.is_first() {
+            // A crash of Postgres has taken rows that the projector believes to be there. It finds out by itself.
+            sleep(POLL.min(left)).await;
+        }
         for (shard, position) in wanted {
             let left = patience.left().ok_or(QueryError::Behind)?;
             if !progress.reached(*shard, *position, left).await {
@@ -257,27 +288,36 @@ impl ReadModels {
     }
 }
 
-fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
+/// Has a snapshot passed this?
+pub(crate) fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
     wanted == Position::START || positions.iter().any(|(of, position)| *of == shard && *position >= wanted)
 }
 
 /// The time that one answer may spend on waiting.
-struct Patience(Instant);
+pub(crate) struct Patience {
+    until: Instant,
+    asked: bool,
+}
 
 impl Patience {
-    fn new() -> Self {
-        Self(Instant::now() + PATIENCE)
+    pub(crate) fn new() -> Self {
+        Self { until: Instant::now() + PATIENCE, asked: false }
+    }
+
+    /// True once.
+    fn is_first(&mut self) -> bool {
+        !std::mem::replace(&mut self.asked, true)
     }
 
     /// None when it is used up.
     fn left(&self) -> Option<Duration> {
-        let left = self.0.saturating_duration_since(Instant::now());
+        let left = self.until.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 }
 
 /// The parameters of `standing.sql`.
-struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     convs: &'a [ConvId],
     texts: Vec<&'a str>,
     peers: Vec<Option<i64>>,
@@ -286,7 +326,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
+    pub(crate) fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
         Self {
             convs,
             texts: convs.iter().map(ConvId::as_str).collect(),
@@ -296,12 +336,12 @@ impl<'a> Asked<'a> {
         }
     }
 
-    fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
+    pub(crate) fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
         [&self.texts, &self.viewer, &self.peers, &CONVERSATION, &self.generation]
     }
 
     /// Rows come in any order.
-    fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
+    pub(crate) fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
         let mut standings = Vec::with_capacity(rows.len());
         for row in rows {
             let text: &str = row.try_get(0)?;

@@ -1,18 +1,19 @@
 //! Message bodies, immutable, in buckets of a hundred: rows while a bucket fills, one compressed row once it is
 //! full. Here is what a batch of sends comes to; [`page`] is the query side.
 
+pub(crate) mod batch;
 pub(crate) mod bucket;
 pub(crate) mod load;
 pub(crate) mod message;
 pub(crate) mod page;
 pub(crate) mod range;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use domain::{Bucket, ConvId, Seq};
-use tokio_postgres::Row;
+use tokio_postgres::{Error, Row};
 
-use crate::write::{Column, Write, column, convs, int};
+use crate::write::{Column, Write, column, convs, count, int};
 use bucket::{SealError, seal};
 
 /// A message's number and bytes.
@@ -69,6 +70,8 @@ impl Effects {
 
 /// Takes the tail's part of buckets that become full.
 pub(crate) const TAKE: &str = include_str!("take.sql");
+/// By which its rows are known from those of other statements in the pipeline.
+pub(crate) const TAKEN_COLUMNS: usize = 3;
 
 impl Plan {
     /// The arguments of [`TAKE`]; none where every full bucket came whole in this batch.
@@ -85,13 +88,16 @@ impl Plan {
         })
     }
 
-    /// Puts a row that was taken from the tail where it belongs.
-    pub(crate) fn put_back(&mut self, row: &Row) -> Result<(), tokio_postgres::Error> {
-        let (conv, seq): (&str, i64) = (row.try_get(0)?, row.try_get(1)?);
-        let seq = Seq::new(seq as u64);
-        let is_it = |filled: &&mut Filled| filled.bucket == Bucket::of(seq) && filled.conv.as_str() == conv;
-        if let Some(filled) = self.filled.iter_mut().find(is_it) {
-            filled.messages.insert(seq, row.try_get(2)?);
+    /// Puts the rows that were taken from the tail where they belong.
+    pub(crate) fn put_back<'a>(&mut self, rows: impl Iterator<Item = &'a Row>) -> Result<(), Error> {
+        let filled = self.filled.iter_mut();
+        let mut places: HashMap<_, _> =
+            filled.map(|Filled { conv, bucket, messages }| ((conv.to_string(), *bucket), messages)).collect();
+        for row in rows {
+            let seq = Seq::new(count(row.try_get(1)?));
+            if let Some(messages) = places.get_mut(&(row.try_get(0)?, Bucket::of(seq))) {
+                messages.insert(seq, row.try_get(2)?);
+            }
         }
         Ok(())
     }

@@ -93,3 +93,23 @@ async fn a_projector_outlives_its_database() {
     }
     projector.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_crash_has_taken_comes_back_by_itself() {
+    let (world, log) = (World::new().await, Log::new());
+    let projector = world.projector(log.store.clone()).await;
+    let chat = conv("p2p-1-2");
+    for _ in 0..150 {
+        log.append(&chat, &says(1, "x")).await;
+    }
+    caught_up(&projector, &*log.store).await;
+    // As if Postgres had crashed before any of it, commits without a flush, reached the disk.
+    let lost = "set search_path = conversation_g1, public; begin;
+                truncate history_tail, history_bucket, group_read, head, member_by_conv, member_by_person;
+                update checkpoint set position = 0; commit";
+    world.db.connect().await.batch_execute(lost).await.unwrap();
+    let models = world.read_models(log.store.clone(), Some(&projector)).await;
+    let page = models.page(&chat, uid(2), Range::default(), PageLimit::new(200).unwrap()).await.unwrap();
+    assert_eq!(page.items.len(), 150);
+    projector.shutdown().await;
+}

@@ -22,7 +22,7 @@ impl Clock for StandingClock {
     }
 }
 
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 12] = [
     ("history_tail", "conv_id, seq"),
     ("history_bucket", "conv_id, bucket"),
     ("system_message", "conv_id, seq"),
@@ -34,6 +34,7 @@ const TABLES: [(&str, &str); 11] = [
     ("member_by_conv", "conv_id, uid"),
     ("member_by_person", "uid, conv_id"),
     ("mention", "conv_id, uid, seq"),
+    ("departure", "uid, conv_id"),
 ];
 
 impl World {
