@@ -7,7 +7,9 @@ use event_store::{Clock, CommandHandler, Entropy};
 use metrics_exporter_prometheus::PrometheusHandle;
 use projections::ReadModels;
 
-use crate::{auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, ready::Checks, sync_cursor::SyncCursors};
+use crate::{
+    auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, ready::Checks, sync_cursor::SyncCursors,
+};
 
 /// Everything that a request may need.
 pub struct App {

@@ -9,6 +9,7 @@ mod follower;
 pub mod hub;
 pub mod outbox;
 pub mod push;
+pub mod resume;
 
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ const SHARDS_AT_ONCE: usize = 4;
 pub struct Feed {
     /// Who is connected.
     pub hub: Arc<Hub>,
+    /// The log, for what was missed.
+    pub store: Arc<dyn EventStore>,
     _followers: JoinSet<()>,
 }
 
@@ -53,6 +56,6 @@ impl Feed {
             };
             followers.spawn(follower.run(from.at(shard)));
         }
-        Ok(Self { hub, _followers: followers })
+        Ok(Self { hub, store: Arc::clone(store), _followers: followers })
     }
 }

@@ -11,10 +11,7 @@ mod request;
 use std::sync::Arc;
 
 use axum::{
-    extract::{
-        State, WebSocketUpgrade,
-        ws::rejection::WebSocketUpgradeRejection,
-    },
+    extract::{State, WebSocketUpgrade, ws::rejection::WebSocketUpgradeRejection},
     http::{Extensions, HeaderMap, header},
     response::Response,
 };
@@ -43,8 +40,8 @@ const READ_BYTES_MAX: usize = 4 << 20;
 /// The token comes in the Authorization header, or as `Sec-WebSocket-Protocol: bearer, <token>` (answered with the
 /// subprotocol `bearer`). Text frames; the client sends `{"id":"a1","op":"send","conv_id":"p2p-1-2",…}` with the fields
 /// of the REST body, and gets `{"id":"a1","ok":{…as REST…}}` or `{"id":"a1","error":{…problem…}}`. `op` is one of
-/// send, recall (`seq`), delete, restore, read, clear (`key`), history (`before_seq`, `after_seq`, `limit`), resume
-/// (`cursor`) and ping. Pushes come as `{"push":"message","conv_id","item",…,"cursor"}`.
+/// send, recall (`seq`), delete, restore, read, clear (`key`), history (`before_seq`, `after_seq`, `limit`), sync
+/// (`cursor`, `limit`), resume (`cursor`) and ping. Pushes come as `{"push":"message","conv_id","item",…,"cursor"}`.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "live",
     responses((status = 101, description = "The WebSocket is open"), ConnectProblems),
@@ -74,7 +71,8 @@ fn token(headers: &HeaderMap) -> Result<&str, TokenError> {
         return bearer(headers);
     }
     let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
-    let mut offered = offered.filter_map(|value| value.to_str().ok()).flat_map(|it| it.split(',')).map(str::trim);
+    let mut offered =
+        offered.filter_map(|value| value.to_str().ok()).flat_map(|it| it.split(',')).map(str::trim);
     match (offered.next(), offered.next(), offered.next()) {
         (Some(BEARER), Some(token), None) => Ok(token),
         _ => Err(TokenError::Missing),

@@ -151,7 +151,7 @@ impl ReadModels {
     /// A snapshot that has passed a position in the conversation's shard.
     async fn passed(&self, doing: &'static str, conv: &ConvId, at: Position) -> Result<Snapshot, QueryError> {
         let shard = Shard::of(conv, self.store.info().shards);
-        let patience = Patience::new();
+        let mut patience = Patience::new();
         let generation = self.generation.number();
         loop {
             let positions = Ask { sql: checkpoint::POSITIONS, params: &[&CONVERSATION, &generation] };
@@ -162,7 +162,7 @@ impl ReadModels {
             }
             // Given back before waiting: the projector may need the room.
             drop(snapshot);
-            self.wait(&[(shard, at)], &patience).await?;
+            self.wait(&[(shard, at)], &mut patience).await?;
         }
     }
 

@@ -5,7 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use domain::{ConvId, ConvKind, Event, Fact, History, Labels, Recall, Seq, StreamKind, Uid, View, Viewer, view};
+use domain::{
+    ConvId, ConvKind, Event, Fact, History, Labels, Recall, Seq, StreamKind, Uid, View, Viewer, view,
+};
 use event_store::{Position, Recorded, Shard, Vector, codec::DecodeError};
 use projections::{
     ReadModels,
@@ -15,7 +17,7 @@ use projections::{
 use super::{
     audience::Audiences,
     hub::{Hub, Target},
-    push::{Push, What, message, numbers, people, unsealed},
+    push::{Push, Whom, later, message, unsealed},
 };
 use crate::sync_cursor::{SyncCursors, Unsealed};
 
@@ -66,7 +68,9 @@ impl Later {
                 self.deleted.extend(seqs.iter().map(|seq| (conv.clone(), *seq, *uid)));
             }
             Event::MessagesRestoredFor { uid, seqs } => {
-                seqs.iter().for_each(|seq| drop(self.deleted.remove(&(conv.clone(), *seq, *uid))));
+                for seq in seqs {
+                    self.deleted.remove(&(conv.clone(), *seq, *uid));
+                }
             }
             Event::HistoryCleared { uid, up_to_seq } => {
                 let stands = self.cleared.entry((conv.clone(), *uid)).or_default();
@@ -163,66 +167,26 @@ impl<'a> Batch<'a> {
             let cursor = unsealed(cursors, &vector);
             let conv = &header.stream.conv;
             let send = Sender { audience, place, resync: &resync };
+            let seq = Seq::new(header.version);
             match event {
-                None => self.message(&send, conv, Seq::new(header.version), None, &cursor, quotes),
-                Some(event) => self.event(&send, conv, header.version, event, &cursor, quotes),
+                None => self.message(&send, conv, seq, None, &cursor, quotes),
+                Some(event) => match fact(seq, event) {
+                    Some(fact) => self.message(&send, conv, seq, Some(&fact), &cursor, quotes),
+                    None => Self::later(&send, conv, event, &cursor),
+                },
             }
         }
     }
 
-    fn event(
-        &self,
-        send: &Sender<'_>,
-        conv: &ConvId,
-        version: u64,
-        event: &Event,
-        cursor: &Arc<Unsealed>,
-        quotes: &Quotes,
-    ) {
-        let of = |uid: Uid| move |target: &Target| target.uid == uid;
-        let conv_id = conv.as_str();
-        match event {
-            Event::MessageSent { .. } => {
-                let seq = Seq::new(version);
-                self.message(send, conv, seq, fact(seq, event).as_ref(), cursor, quotes);
-            }
-            Event::MessageRecalled { seq, by, at } => {
-                let (recalled_by, recalled_at) = (by.get(), *at);
-                let what = What::Recalled { conv_id, seq: seq.get(), recalled_by, recalled_at };
-                send.to(&Push::new(&what, cursor), |target| send.audience.sees(target.joined, *seq));
-            }
-            Event::MessagesDeletedFor { uid, seqs } => {
-                let what = What::Deleted { conv_id, seqs: numbers(seqs) };
-                send.to(&Push::new(&what, cursor), of(*uid));
-            }
-            Event::MessagesRestoredFor { uid, seqs } => {
-                let what = What::Restored { conv_id, seqs: numbers(seqs) };
-                send.to(&Push::new(&what, cursor), of(*uid));
-            }
-            Event::ReadAdvanced { uid, read_seq, at } => {
-                let what =
-                    What::Read { conv_id, uid: uid.get(), read_seq: read_seq.get(), read_at: *at };
-                let all = send.audience.members <= READS_PUSHED_MEMBERS_MAX;
-                send.to(&Push::new(&what, cursor), |target| all || target.uid == *uid);
-            }
-            Event::HistoryCleared { uid, up_to_seq } => {
-                let what = What::Cleared { conv_id, min_seq: up_to_seq.next().get() };
-                send.to(&Push::new(&what, cursor), of(*uid));
-            }
-            Event::GroupCreated { owner, .. } => {
-                let (joined, left) = (people(&[*owner]), vec![]);
-                let what = What::Member { conv_id, joined, left, by: owner.get() };
-                send.to(&Push::new(&what, cursor), |_| true);
-            }
-            Event::MembersJoined { uids, by, .. } => {
-                let what = What::Member { conv_id, joined: people(uids), left: vec![], by: by.get() };
-                send.to(&Push::new(&what, cursor), |_| true);
-            }
-            Event::MemberLeft { uid, by, .. } => {
-                let what = What::Member { conv_id, joined: vec![], left: people(&[*uid]), by: by.get() };
-                send.to(&Push::new(&what, cursor), |_| true);
-            }
-        }
+    fn later(send: &Sender<'_>, conv: &ConvId, event: &Event, cursor: &Arc<Unsealed>) {
+        let Some((what, whom)) = later(conv.as_str(), event) else { return };
+        let audience = send.audience;
+        send.to(&Push::new(&what, cursor), |target| match whom {
+            Whom::All => true,
+            Whom::Sees(seq) => audience.sees_all || seq > target.joined,
+            Whom::Only(uid) => target.uid == uid,
+            Whom::Reader(uid) => target.uid == uid || audience.members <= READS_PUSHED_MEMBERS_MAX,
+        });
     }
 
     /// One frame for each class of viewers.
@@ -267,12 +231,6 @@ impl<'a> Batch<'a> {
             let deleted = |target: &Target| has_deleted(target) && eyes(target, true) == View::Deleted;
             send.to(&push(ItemState::Deleted, None), deleted);
         }
-    }
-}
-
-impl Audience {
-    fn sees(&self, joined: Seq, seq: Seq) -> bool {
-        self.sees_all || seq > joined
     }
 }
 

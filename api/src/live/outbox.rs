@@ -50,7 +50,7 @@ pub struct Outbox {
 struct State {
     frames: VecDeque<Frame>,
     /// Pushes that wait until the connection has said whether it resumes.
-    held: Option<VecDeque<Frame>>,
+    held: Option<VecDeque<(Place, Frame)>>,
     pushes: usize,
     push_bytes: usize,
     /// What lies at or below it is not pushed here: it was before this connection listened.
@@ -58,6 +58,9 @@ struct State {
     lagging: bool,
     ended: Option<Close>,
 }
+
+/// A place in the log.
+type Place = (Shard, Position);
 
 /// What the writer finds.
 #[derive(Debug)]
@@ -90,7 +93,8 @@ impl Outbox {
 
     /// Takes a push of something at a place in the log, if this connection listens from before it. `before` is a
     /// `resync` whose cursor lies before everything that is being pushed.
-    pub fn push(&self, (shard, position): (Shard, Position), push: &Push, before: &Push) {
+    pub fn push(&self, place: (Shard, Position), push: &Push, before: &Push) {
+        let (shard, position) = place;
         self.with(|state| {
             if position <= state.from.at(shard) || state.lagging {
                 return;
@@ -104,7 +108,10 @@ impl Outbox {
                 state.push_bytes += push.text.len();
                 Frame::Push(push.clone())
             };
-            state.held.as_mut().unwrap_or(&mut state.frames).push_back(frame);
+            match &mut state.held {
+                Some(held) => held.push_back((place, frame)),
+                None => state.frames.push_back(frame),
+            }
         });
     }
 
@@ -146,16 +153,35 @@ impl Outbox {
         self.state().from.clone()
     }
 
-    /// Holds pushes back for a replay that is to come before them.
-    pub fn hold(&self) {
-        self.state().held.get_or_insert_default();
+    /// Holds pushes back for a replay that is to come before them. True if they were held already.
+    pub fn hold(&self) -> bool {
+        let mut state = self.state();
+        let held = state.held.is_some();
+        state.held.get_or_insert_default();
+        held
+    }
+
+    /// Everything at or below `to` has been replayed: of that, nothing that is held is written a second time.
+    pub fn replayed(&self, to: &Vector) {
+        let mut state = self.state();
+        let State { held, pushes, push_bytes, from, .. } = &mut *state;
+        held.get_or_insert_default().retain(|((shard, position), frame)| {
+            let Frame::Push(push) = frame else { return true };
+            let keep = *position > to.at(*shard);
+            if !keep {
+                *pushes -= 1;
+                *push_bytes -= push.text.len();
+            }
+            keep
+        });
+        *from = from.clone().merge(to);
     }
 
     /// Lets held pushes go.
     pub fn release(&self) {
         self.with(|state| {
             let held = state.held.take().unwrap_or_default();
-            state.frames.extend(held);
+            state.frames.extend(held.into_iter().map(|(_, frame)| frame));
         });
     }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::{ConvId, Ms, Seq, Uid};
+use domain::{ConvId, Event, Ms, Seq, Uid};
 use event_store::Vector;
 use serde::Serialize;
 
@@ -145,14 +145,61 @@ pub fn unsealed(cursors: &SyncCursors, at: &Vector) -> Arc<Unsealed> {
     Arc::new(cursors.at(at))
 }
 
-/// Numbers of messages.
-pub fn numbers(seqs: &[Seq]) -> Vec<u64> {
+fn numbers(seqs: &[Seq]) -> Vec<u64> {
     seqs.iter().map(|seq| seq.get()).collect()
 }
 
-/// Numbers of people.
-pub fn people(uids: &[Uid]) -> Vec<u64> {
+fn people(uids: &[Uid]) -> Vec<u64> {
     uids.iter().map(|uid| uid.get()).collect()
+}
+
+/// Who hears of something, of those who are in the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whom {
+    /// Everybody.
+    All,
+    /// Who may see this message.
+    Sees(Seq),
+    /// This person, on all devices.
+    Only(Uid),
+    /// This person, and in small conversations the others.
+    Reader(Uid),
+}
+
+/// What an event says that is not a message, and to whom. No `_` arm: a new event stops the build until somebody says
+/// who may know of it.
+pub fn later<'a>(conv_id: &'a str, event: &Event) -> Option<(What<'a>, Whom)> {
+    Some(match event {
+        Event::MessageSent { .. } => return None,
+        Event::MessageRecalled { seq, by, at } => {
+            let (recalled_by, recalled_at) = (by.get(), *at);
+            (What::Recalled { conv_id, seq: seq.get(), recalled_by, recalled_at }, Whom::Sees(*seq))
+        }
+        Event::MessagesDeletedFor { uid, seqs } => {
+            (What::Deleted { conv_id, seqs: numbers(seqs) }, Whom::Only(*uid))
+        }
+        Event::MessagesRestoredFor { uid, seqs } => {
+            (What::Restored { conv_id, seqs: numbers(seqs) }, Whom::Only(*uid))
+        }
+        Event::ReadAdvanced { uid, read_seq, at } => {
+            (read(conv_id, *uid, *read_seq, *at), Whom::Reader(*uid))
+        }
+        Event::HistoryCleared { uid, up_to_seq } => {
+            (What::Cleared { conv_id, min_seq: up_to_seq.next().get() }, Whom::Only(*uid))
+        }
+        Event::GroupCreated { owner, .. } => (member(conv_id, &[*owner], &[], *owner), Whom::All),
+        Event::MembersJoined { uids, by, .. } => (member(conv_id, uids, &[], *by), Whom::All),
+        Event::MemberLeft { uid, by, .. } => (member(conv_id, &[], &[*uid], *by), Whom::All),
+    })
+}
+
+/// Of a read position.
+pub fn read(conv_id: &str, uid: Uid, read_seq: Seq, read_at: Ms) -> What<'_> {
+    What::Read { conv_id, uid: uid.get(), read_seq: read_seq.get(), read_at }
+}
+
+fn member<'a>(conv_id: &'a str, joined: &[Uid], left: &[Uid], by: Uid) -> What<'a> {
+    What::Member { conv_id, joined: people(joined), left: people(left), by: by.get() }
 }
 
 /// Of a message.

@@ -18,10 +18,14 @@ use super::{
 use crate::{
     app::App,
     auth::Caller,
+    door::page_limit,
     entropy::uuid_v7,
-    live::outbox::{Frame, Next, Outbox, SharedOutbox},
+    live::{
+        outbox::{Frame, Next, Outbox, SharedOutbox},
+        resume::resume,
+    },
     problem::{Code, Problem},
-    rest::{marks, messages},
+    rest::{lists::ListParams, marks, messages, sync::missed},
     ws::BUFFER_BYTES,
 };
 
@@ -198,6 +202,7 @@ impl Reader {
             return self.outbox.answer(refusal(Some(&id), &problem));
         }
         if let Err(problem) = self.dispatch(request) {
+            self.release();
             self.outbox.answer(refusal(Some(&id), &problem));
         }
     }
@@ -220,7 +225,30 @@ impl Reader {
                 flights.question(id, conv, async move { params.page(&app, &caller, &asked).await });
                 Ok(())
             }
-            Op::Resume => self.resume(request),
+            Op::Resume => {
+                let id = request.id.clone();
+                let Resume { cursor } = request.body()?;
+                self.holding = false;
+                let (app, outbox) = (Arc::clone(app), Arc::clone(&self.outbox));
+                flights.alone(id.clone(), async move {
+                    let text = answer(&id, resume(&app, &outbox, cursor.as_deref()).await);
+                    // In this order: the answer's cursor knows nothing of what is held.
+                    outbox.answer(text);
+                    outbox.release();
+                    String::new()
+                });
+                Ok(())
+            }
+            Op::Sync => {
+                let id = request.id.clone();
+                let ListParams { cursor, limit } = request.body()?;
+                let limit = page_limit(limit)?;
+                let app = Arc::clone(app);
+                flights.question_of_all(id, async move {
+                    missed(&app, caller.uid, cursor.as_deref(), limit).await
+                });
+                Ok(())
+            }
             Op::Ping => {
                 let id = request.id.clone();
                 let Empty {} = request.body()?;
@@ -229,6 +257,14 @@ impl Reader {
             }
         }
     }
+}
+
+/// From where on.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resume {
+    /// As it was given; from now on where it is left out.
+    cursor: Option<String>,
 }
 
 /// Nothing is asked, nothing is answered.

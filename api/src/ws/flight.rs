@@ -112,6 +112,23 @@ impl Flights {
         }));
     }
 
+    /// A question about all conversations; it waits for all commands before it.
+    pub fn question_of_all<F, T>(&mut self, id: String, asked: F)
+    where
+        F: Future<Output = Result<T, Problem>> + Send + 'static,
+        T: Serialize + Send + 'static,
+    {
+        let lasts: Vec<_> = self.lines.values().filter_map(|line| line.last.clone()).collect();
+        self.ids.insert(id.clone());
+        self.flying.push(Box::pin(async move {
+            for mut last in lasts {
+                let _ = last.changed().await;
+            }
+            let text = answer(&id, asked.await);
+            Landed { id, conv: None, text }
+        }));
+    }
+
     /// Something before whose end no further frame is read.
     pub fn alone<F>(&mut self, id: String, doing: F)
     where

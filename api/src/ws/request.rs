@@ -27,6 +27,8 @@ pub enum Op {
     Clear,
     /// GET …/messages
     History,
+    /// GET /v1/sync
+    Sync,
     /// Pushes from a cursor on, or from now on.
     Resume,
     /// Is somebody there?
@@ -43,6 +45,7 @@ impl Op {
             "read" => Self::Read,
             "clear" => Self::Clear,
             "history" => Self::History,
+            "sync" => Self::Sync,
             "resume" => Self::Resume,
             "ping" => Self::Ping,
             _ => return None,
@@ -175,7 +178,9 @@ mod tests {
         for malformed in ["", "{", "{\"id\":\"a\"", "nonsense", &"[".repeat(10_000)] {
             assert_eq!(refused(malformed), (None, Code::MalformedJson), "{malformed}");
         }
-        for shape in ["[]", "1", "{}", r#"{"op":"ping"}"#, r#"{"id":1,"op":"ping"}"#, r#"{"id":"","op":"ping"}"#] {
+        for shape in
+            ["[]", "1", "{}", r#"{"op":"ping"}"#, r#"{"id":1,"op":"ping"}"#, r#"{"id":"","op":"ping"}"#]
+        {
             assert_eq!(refused(shape), (None, Code::InvalidBody), "{shape}");
         }
         let long = format!(r#"{{"id":"{}","op":"ping"}}"#, "a".repeat(ID_BYTES_MAX + 1));
@@ -187,7 +192,8 @@ mod tests {
 
     #[test]
     fn the_conversation_and_the_key_are_not_the_bodys() {
-        let text = r#"{"id":"a","op":"clear","conv_id":"P2P-2-1","key":"00000000-0000-0000-0000-000000000001"}"#;
+        let text =
+            r#"{"id":"a","op":"clear","conv_id":"P2P-2-1","key":"00000000-0000-0000-0000-000000000001"}"#;
         let mut request = Request::parse(text).unwrap();
         assert_eq!(request.conv().map(|conv| conv.to_string()), Ok("p2p-1-2".into()));
         assert_eq!(request.key(), Ok(Some(Uuid::from_u128(1))));

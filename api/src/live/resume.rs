@@ -1,0 +1,260 @@
+//! A connection that was away: what it missed is replayed, then it goes live, with no gap and no duplicate in between.
+//!
+//! It has been listening since before anything is read, and what it hears meanwhile is held. What is replayed is what
+//! sync would tell: messages and later facts from the log, each as this person sees it now, and of read positions only
+//! the latest. Then what is held is let go, but for what the replay has told already.
+
+use std::ops::RangeInclusive;
+
+use domain::{ConvId, Event, Seq, Uid};
+use event_store::{Position, Recorded, Shard, Since, Vector};
+use projections::{
+    query::{PageLimit, QueryError, Range, Summary},
+    sync::{Changes, SyncEntry, SyncFrom, SyncPage},
+};
+use serde::Serialize;
+
+use super::{
+    outbox::{Frame, Outbox},
+    push::{Push, Whom, later, message, read, unsealed},
+};
+use crate::{
+    app::App,
+    problem::{Code, Problem},
+    sync_cursor::{Opened, SyncCursor},
+};
+
+/// Changes that are replayed; past that sync is the better way.
+const CHANGES_MAX: usize = 10_000;
+/// Later facts that are looked at: of a group's, many are other people's business.
+const FACTS_MAX: u32 = 20_000;
+
+/// To a resume.
+#[derive(Debug, Serialize)]
+pub struct Resumed {
+    /// Everything up to here has been pushed before this answer, or was known before.
+    cursor: String,
+    /// How many changes were replayed.
+    replayed: usize,
+}
+
+/// One conversation in which something was missed.
+struct Missed {
+    conv: ConvId,
+    summary: Box<Summary>,
+    changes: Changes,
+    /// Messages that were missed; may be empty.
+    seqs: RangeInclusive<u64>,
+    facts: Vec<Event>,
+}
+
+/// Why nothing is replayed.
+enum Refused {
+    /// Too much, or the cursor is not of this log: sync is the way.
+    Resync,
+    /// Something is wrong.
+    Problem(Problem),
+}
+
+impl<T: Into<Problem>> From<T> for Refused {
+    fn from(problem: T) -> Self {
+        Self::Problem(problem.into())
+    }
+}
+
+/// Replays what came after the cursor, or nothing, and lets held pushes go.
+pub async fn resume(app: &App, outbox: &Outbox, cursor: Option<&str>) -> Result<Resumed, Problem> {
+    // Before the hold: what is done now and was not held is queued ahead of the answer.
+    let done = app.live.hub.done();
+    let held = outbox.hold();
+    let (outcome, at) = match cursor {
+        Some(cursor) => replay(app, outbox, cursor).await,
+        None => (Ok(0), outbox.from()),
+    };
+    let at = if held { at } else { at.merge(&done) };
+    outcome.map(|replayed| {
+        let at = SyncCursor { at, paging: None };
+        Resumed { cursor: app.sync_cursors.give(outbox.uid, &at), replayed }
+    })
+}
+
+/// How many changes were replayed, and up to where everything has been.
+async fn replay(app: &App, outbox: &Outbox, cursor: &str) -> (Result<usize, Problem>, Vector) {
+    match missed(app, outbox, cursor).await {
+        Ok((missed, since, to)) => match write(app, outbox, missed, since, &to).await {
+            Ok(replayed) => {
+                outbox.replayed(&to);
+                (Ok(replayed), to)
+            }
+            Err(problem) => {
+                // Half of it may have been told: whoever goes on from here goes on from the cursor.
+                outbox.replay(Frame::Push(Push::resync_from(cursor))).await;
+                (Err(problem), outbox.from())
+            }
+        },
+        Err(Refused::Resync) => {
+            outbox.replay(Frame::Push(Push::resync_from(cursor))).await;
+            (Ok(0), outbox.from())
+        }
+        Err(Refused::Problem(problem)) => {
+            if problem.code != Code::InvalidCursor {
+                outbox.replay(Frame::Push(Push::resync_from(cursor))).await;
+            }
+            (Err(problem), outbox.from())
+        }
+    }
+}
+
+/// What was missed since the cursor, in the order of the shards; where it begins, and up to where it is told.
+async fn missed(app: &App, outbox: &Outbox, cursor: &str) -> Result<(Vec<Missed>, Vector, Vector), Refused> {
+    let since = match app.sync_cursors.open(outbox.uid, cursor)? {
+        Opened::Here(SyncCursor { at, paging: None }) => at,
+        Opened::Here(_) => {
+            let detail = "this sync has more pages: resume from the cursor of the last one";
+            return Err(Problem::new(Code::InvalidCursor, detail).into());
+        }
+        Opened::Elsewhere => return Err(Refused::Resync),
+    };
+    let mut entries = Vec::new();
+    let mut page = None;
+    // Held pushes begin behind this, and the snapshot was taken later.
+    let mut to = outbox.from();
+    loop {
+        let from = SyncFrom { since: Some(since.clone()), page };
+        let limit = PageLimit::new(PageLimit::MAX).unwrap_or_default();
+        let SyncPage { at, next, reset, entries: more, .. } =
+            app.read_models.sync(outbox.uid, from, limit).await?;
+        entries.extend(more);
+        if reset || entries.len() > CHANGES_MAX {
+            return Err(Refused::Resync);
+        }
+        to = to.merge(&at);
+        match next {
+            Some(after) => page = Some((at, after)),
+            None => break,
+        }
+    }
+    let here = entries.into_iter().filter_map(|entry| match entry {
+        SyncEntry::Here(summary, changes) => Some((summary, changes.unwrap_or_default())),
+        // No push reaches who has left.
+        SyncEntry::Left(_) => None,
+    });
+    let here: Vec<(Box<Summary>, Changes)> = here.collect();
+    let shards = app.live.store.info().shards;
+    let place = |conv: &ConvId| Shard::of(conv, shards);
+    let span = |vector: &Vector, conv: &ConvId| (conv.clone(), vector.at(place(conv)));
+    let convs = || here.iter().map(|(summary, _)| &summary.conv);
+    let firsts = convs().map(|conv| span(&since, conv)).chain(convs().map(|conv| span(&to, conv)));
+    let firsts: Vec<(ConvId, Position)> = firsts.collect();
+    let firsts = app.live.store.first_messages(&firsts).await.map_err(unavailable)?;
+    let (firsts, ends) = firsts.split_at(here.len());
+    let asked = convs().map(|conv| Since {
+        conv: conv.clone(),
+        after: since.at(place(conv)),
+        up_to: to.at(place(conv)),
+    });
+    let facts = match asked.collect::<Vec<_>>().as_slice() {
+        [] => Vec::new(),
+        asked => app.live.store.facts_since(asked, FACTS_MAX, FACTS_MAX).await.map_err(unavailable)?,
+    };
+    if facts.len() >= FACTS_MAX as usize {
+        return Err(Refused::Resync);
+    }
+    let mut facts = facts.into_iter().peekable();
+    let mut missed = Vec::with_capacity(here.len());
+    let mut count = 0;
+    for ((summary, changes), (first, end)) in here.into_iter().zip(firsts.iter().zip(ends)) {
+        let mut own = Vec::new();
+        while let Some(fact) = facts.next_if(|fact| fact.header.stream.conv == summary.conv) {
+            own.push(fact);
+        }
+        let seqs = seqs(&summary, *first, *end);
+        let facts = visible(own, outbox.uid, summary.min_seq, &seqs);
+        count += seqs.clone().count() + facts.len() + changes.read_positions.len();
+        if count > CHANGES_MAX {
+            return Err(Refused::Resync);
+        }
+        missed.push(Missed { conv: summary.conv.clone(), summary, changes, seqs, facts });
+    }
+    missed.sort_by_key(|it| place(&it.conv));
+    Ok((missed, since, to))
+}
+
+fn unavailable(error: event_store::StoreError) -> Problem {
+    let source = Box::new(error);
+    QueryError::Unavailable { doing: "read what was missed", source }.into()
+}
+
+/// From the first message that was missed to the last before what is held, as far as the viewer may see them.
+fn seqs(summary: &Summary, first: Option<Seq>, end: Option<Seq>) -> RangeInclusive<u64> {
+    let last = end.map_or(summary.max_seq.get(), |end| end.get() - 1);
+    let first = first.map_or(last + 1, |first| first.max(summary.min_seq).get());
+    first..=last
+}
+
+/// The facts that the viewer hears of, but for what the replayed messages say by themselves.
+fn visible(facts: Vec<Recorded>, viewer: Uid, min_seq: Seq, seqs: &RangeInclusive<u64>) -> Vec<Event> {
+    let events = facts.into_iter().filter_map(|fact| fact.event().ok());
+    let mut heard: Vec<Event> = Vec::new();
+    for event in events {
+        // What was before one's own joining is nobody's news.
+        if matches!(&event, Event::MembersJoined { uids, .. } if uids.contains(&viewer)) {
+            heard.clear();
+        }
+        let hears = match later("", &event) {
+            Some((_, Whom::All)) => true,
+            Some((_, Whom::Sees(seq))) => seq >= min_seq && !seqs.contains(&seq.get()),
+            Some((_, Whom::Only(uid) | Whom::Reader(uid))) => uid == viewer,
+            None => false,
+        };
+        if hears {
+            heard.push(event);
+        }
+    }
+    heard
+}
+
+/// Queues it all, in the order of the shards: a frame's cursor knows the shards before its own.
+async fn write(
+    app: &App,
+    outbox: &Outbox,
+    missed: Vec<Missed>,
+    since: Vector,
+    to: &Vector,
+) -> Result<usize, Problem> {
+    let shards = app.live.store.info().shards;
+    let (mut at, mut replayed) = (since, 0);
+    for it in missed {
+        let shard = Shard::of(&it.conv, shards);
+        Shard::all(shard.get()).for_each(|before| at.raise(before, to.at(before)));
+        let cursor = unsealed(&app.sync_cursors, &at);
+        let conv_id = it.conv.as_str();
+        let (mut next, last) = it.seqs.clone().into_inner();
+        while next <= last {
+            let range = Range { after_seq: Some(Seq::new(next - 1)), before_seq: Some(Seq::new(last + 1)) };
+            let limit = PageLimit::new(PageLimit::MAX).unwrap_or_default();
+            let page = match app.read_models.page(&it.conv, outbox.uid, range, limit).await {
+                Ok(page) => page,
+                // Removed a moment ago: nothing of it is for them any more.
+                Err(QueryError::NotAMember) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let Some(newest) = page.items.last().map(|item| item.seq.get()) else { break };
+            for item in page.items {
+                let push = Push::new(&message(&it.conv, item.into()), &cursor);
+                outbox.replay(Frame::Push(push)).await;
+                replayed += 1;
+            }
+            next = newest + 1;
+        }
+        let facts = it.facts.iter().filter_map(|event| later(conv_id, event)).map(|(what, _)| what);
+        let others = it.changes.read_positions.iter();
+        let others = others.map(|position| read(conv_id, position.uid, position.read_seq, position.read_at));
+        let own = (it.changes.own_read).then(|| read(conv_id, outbox.uid, it.summary.read_seq, 0));
+        for what in facts.chain(others).chain(own) {
+            outbox.replay(Frame::Push(Push::new(&what, &cursor))).await;
+            replayed += 1;
+        }
+    }
+    Ok(replayed)
+}
