@@ -65,8 +65,17 @@ impl Server {
         Self::start_on(migrated().await).await
     }
 
+    /// Starts one with other limits on a fresh database.
+    pub async fn start_with(limits: Limits) -> Self {
+        Self::run(migrated().await, limits).await
+    }
+
     /// Starts one on this database, which is migrated.
     pub async fn start_on(database: TestDatabase) -> Self {
+        Self::run(database, Limits::default()).await
+    }
+
+    async fn run(database: TestDatabase, limits: Limits) -> Self {
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
         let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone() };

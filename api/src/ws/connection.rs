@@ -4,6 +4,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, WebSocket};
 use domain::Ms;
+use event_store::Vector;
 use futures_util::{
     SinkExt, StreamExt,
     stream::{SplitSink, SplitStream},
@@ -47,6 +48,11 @@ const EXPIRY_LOOK_MIN: Duration = Duration::from_millis(250);
 /// Serves a connection to its end.
 pub async fn run(app: Arc<App>, caller: Caller, expires_at: Ms, socket: WebSocket) {
     let place = app.live.hub.join(caller.uid);
+    // From now on: what is in the log already is not news, even where the feed has not come to it yet. Where the log
+    // is away, it is told all the same.
+    if let Ok(heads) = app.live.store.shard_heads().await {
+        place.outbox.replayed(&Vector::new(heads.into_iter().map(|head| head.position).collect()));
+    }
     let (mut sink, mut stream) = socket.split();
     metrics::gauge!("quipu_connections").increment(1.0);
     let mut reader = Reader {

@@ -8,7 +8,7 @@ use tests::server::Server;
 use tokio_tungstenite::tungstenite::{
     Message,
     protocol::frame::{
-        Frame,
+        Frame, FrameHeader,
         coding::{Control, Data, OpCode},
     },
 };
@@ -25,7 +25,7 @@ async fn fragments_with_control_frames_in_between_are_one_request() {
     let mut ana = server.person(1).connect().await;
     let bytes = PING.as_bytes();
     ana.send(frame(&bytes[..5], OpCode::Data(Data::Text), false)).await;
-    ana.send(frame(b"there?", OpCode::Control(Control::Ping), true)).await;
+    ana.send(Message::Ping("there?".into())).await;
     ana.send(frame(&bytes[5..9], OpCode::Data(Data::Continue), false)).await;
     ana.send(frame(&bytes[9..], OpCode::Data(Data::Continue), true)).await;
     assert!(matches!(ana.raw().await, Some(Ok(Message::Pong(said))) if said == "there?".as_bytes()));
@@ -38,6 +38,9 @@ async fn what_breaks_the_protocol_is_closed_with_its_code() {
     let server = Server::start().await;
     let text = OpCode::Data(Data::Text);
     let large = vec![b' '; (1 << 20) + 1];
+    let header =
+        FrameHeader { is_final: false, opcode: OpCode::Control(Control::Ping), ..FrameHeader::default() };
+    let half = Frame::from_payload(header, "x".into());
     let huge = vec![b' '; 5 << 20];
     for (what, message, code) in [
         ("binary", Message::binary(vec![1, 2, 3]), 1003),
@@ -46,7 +49,7 @@ async fn what_breaks_the_protocol_is_closed_with_its_code() {
         ("a little too large", frame(&large, text, true), 1009),
         ("far too large", frame(&huge, text, true), 1009),
         ("a continuation of nothing", frame(b"x", OpCode::Data(Data::Continue), true), 1002),
-        ("a fragmented control frame", frame(b"x", OpCode::Control(Control::Ping), false), 1002),
+        ("a fragmented control frame", Message::Frame(half), 1002),
     ] {
         let mut ana = server.person(1).connect().await;
         ana.send(message).await;

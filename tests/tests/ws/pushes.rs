@@ -16,9 +16,8 @@ const GROUP: &str = "grp-g";
 const MOMENT: Duration = Duration::from_millis(400);
 
 async fn found(server: &Server, members: Value) {
-    let founded =
-        server.person(1).post("/v1/groups", json!({"group_id": "g", "name": "g", "members": members}));
-    assert_eq!(founded.await.status, 201);
+    let body = json!({"group_id": "g", "name": "g", "members": members});
+    assert_eq!(server.person(1).post("/v1/groups", body).await.status, 201);
 }
 
 /// A device that listens from now on.
