@@ -174,6 +174,34 @@ async fn who_left_hears_that_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_missed_comes_in_pages_too_departures_among_it() {
+    let server = Server::start().await;
+    let (ana, bo) = (server.person(1), server.person(2));
+    for name in ["a", "b", "c", "d", "e", "f"] {
+        found(&ana, name, &[2]).await;
+    }
+    let (mut cursor, _) = sync(&bo, None).await;
+    for conv in ["grp-b", "grp-c", "grp-e"] {
+        remove(&ana, conv, 2).await;
+    }
+    for conv in ["grp-a", "grp-c", "grp-d", "grp-f"] {
+        say(&ana, conv, "hi").await;
+    }
+    let mut seen = vec![];
+    for (pages, has_more) in [(2, true), (2, true), (2, false)] {
+        let page = page(&bo, Some(&cursor), 2).await;
+        let entries = page["conversations"].as_array().unwrap();
+        assert_eq!((entries.len(), &page["has_more"]), (pages, &json!(has_more)));
+        seen.extend(entries.iter().map(|it| (it["conv_id"].clone(), it["left"] == true)));
+        cursor = page["cursor"].as_str().unwrap().to_owned();
+    }
+    let expected = [("a", false), ("b", true), ("d", false), ("c", true), ("f", false), ("e", true)];
+    assert_eq!(seen, expected.map(|(name, left)| (json!(format!("grp-{name}")), left)));
+    assert_eq!(sync(&bo, Some(&cursor)).await.1, [json!(null); 0]);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn in_groups_above_fifty_nobody_hears_how_far_others_have_read() {
     let server = Server::start().await;
     let (ana, bo) = (server.person(1), server.person(2));

@@ -30,6 +30,24 @@ async fn a_malformed_altered_or_borrowed_cursor_is_400() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_survives_a_restart_and_a_change_of_server() {
+    let server = Server::start().await;
+    for peer in 2..=4 {
+        say(&server.person(1), &format!("p2p-1-{peer}"), "hi").await;
+    }
+    let (cursor, _) = sync(&server.person(1), None).await;
+    let paging = page(&server.person(1), None, 2).await["cursor"].clone();
+    say(&server.person(2), "p2p-1-2", "while you were away").await;
+    let next = Server::start_on(server.stop().await).await;
+    let ana = next.person(1);
+    assert_eq!(convs(&sync(&ana, Some(&cursor)).await.1), ["p2p-1-2"]);
+    let last = page(&ana, paging.as_str(), 2).await;
+    assert_eq!((&last["has_more"], &last["conversations"][0]["conv_id"]), (&json!(false), &json!("p2p-1-4")));
+    assert_eq!(convs(&sync(&ana, last["cursor"].as_str()).await.1), ["p2p-1-2"]);
+    next.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_of_another_log_or_from_before_a_restore_gets_everything_anew() {
     let server = Server::start().await;
     let ana = server.person(1);

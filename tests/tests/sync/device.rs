@@ -84,8 +84,11 @@ impl Device {
             kept.stale.insert(seq);
             touched.insert(seq);
         }
-        let quotes =
-            |item: &Value| item["reply_to"]["seq"].as_u64().is_some_and(|seq| touched.contains(&seq));
+        // Quotes of those, and of what is not to be seen any more.
+        let quotes = |item: &Value| {
+            let quoted = item["reply_to"]["seq"].as_u64();
+            quoted.is_some_and(|seq| touched.contains(&seq) || seq < min_seq)
+        };
         kept.stale.extend(kept.items.iter().filter(|(_, item)| quotes(item)).map(|(seq, _)| *seq));
         for position in named("read_positions") {
             kept.read_positions.insert(number(position, "uid"), number(position, "read_seq"));
