@@ -95,6 +95,9 @@ pub(crate) async fn changes(
     viewer: Uid,
     grown: Vec<Grown>,
 ) -> Result<Vec<(Standing, Changes)>, QueryError> {
+    if grown.is_empty() {
+        return Ok(Vec::new());
+    }
     let touched = touched(store, viewer, &grown).await?;
     let found = found(snapshot, viewer, &grown, &touched).await?;
     let told = grown.into_iter().zip(touched).filter_map(|(grown, touched)| {

@@ -230,6 +230,9 @@ impl ReadModels {
                 here.insert(conv.clone(), (*messages, *others));
             }
         }
+        if here.is_empty() {
+            return Ok(Vec::new());
+        }
         let convs: Vec<ConvId> = here.keys().cloned().collect();
         let texts: Vec<&str> = convs.iter().map(ConvId::as_str).collect();
         let generation = self.generation().number();

@@ -2,4 +2,4 @@
 select asked.conv_id
   from unnest($1::text[]) as asked(conv_id)
  where (select count(*)
-          from (select from member_by_conv m where m.conv_id = asked.conv_id limit $2 + 1) some) <= $2
+          from (select from member_by_conv m where m.conv_id = asked.conv_id limit $2::bigint + 1) as counted) <= $2
