@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use domain::{ConvId, Event, Seq, Uid};
 use event_store::{Position, Recorded, Shard, Since, Vector};
 use projections::{
-    query::{PageLimit, QueryError, Range, Summary},
+    query::{ItemState, PageLimit, QueryError, Range, ReadPosition, Summary},
     sync::{Changes, SyncEntry, SyncFrom, SyncPage},
 };
 use serde::Serialize;
@@ -69,7 +69,13 @@ pub async fn resume(app: &App, outbox: &Outbox, cursor: Option<&str>) -> Result<
     let held = outbox.hold();
     let (outcome, at) = match cursor {
         Some(cursor) => replay(app, outbox, cursor).await,
-        None => (Ok(0), outbox.from()),
+        None => {
+            // What came between the connection's opening and now is not news.
+            if held && let Ok(heads) = app.live.store.shard_heads().await {
+                outbox.replayed(&Vector::new(heads.into_iter().map(|head| head.position).collect()));
+            }
+            (Ok(0), outbox.from())
+        }
     };
     let at = if held { at } else { at.merge(&done) };
     outcome.map(|replayed| {
@@ -230,6 +236,7 @@ async fn write(
         let cursor = unsealed(&app.sync_cursors, &at);
         let conv_id = it.conv.as_str();
         let (mut next, last) = it.seqs.clone().into_inner();
+        let mut positions = positions(&it, outbox.uid);
         while next <= last {
             let range = Range { after_seq: Some(Seq::new(next - 1)), before_seq: Some(Seq::new(last + 1)) };
             let limit = PageLimit::new(PageLimit::MAX).unwrap_or_default();
@@ -241,6 +248,10 @@ async fn write(
             };
             let Some(newest) = page.items.last().map(|item| item.seq.get()) else { break };
             for item in page.items {
+                if let ItemState::Normal(fact) | ItemState::Recalled(fact, _) = &item.state {
+                    // Who says something has read up to there; the message tells that by itself.
+                    positions.retain(|it| it.read_seq != fact.seq || !fact.sender.is(it.uid));
+                }
                 let push = Push::new(&message(&it.conv, item.into()), &cursor);
                 outbox.replay(Frame::Push(push)).await;
                 replayed += 1;
@@ -248,13 +259,22 @@ async fn write(
             next = newest + 1;
         }
         let facts = it.facts.iter().filter_map(|event| later(conv_id, event)).map(|(what, _)| what);
-        let others = it.changes.read_positions.iter();
-        let others = others.map(|position| read(conv_id, position.uid, position.read_seq, position.read_at));
-        let own = (it.changes.own_read).then(|| read(conv_id, outbox.uid, it.summary.read_seq, 0));
-        for what in facts.chain(others).chain(own) {
+        let reads = positions.iter().map(|it| read(conv_id, it.uid, it.read_seq, it.read_at));
+        for what in facts.chain(reads) {
             outbox.replay(Frame::Push(Push::new(&what, &cursor))).await;
             replayed += 1;
         }
     }
     Ok(replayed)
+}
+
+/// The read positions that were raised, the viewer's own last. What was read beyond the replay is told with what is
+/// held.
+fn positions(missed: &Missed, viewer: Uid) -> Vec<ReadPosition> {
+    let Missed { changes, summary, seqs, .. } = missed;
+    let own = ReadPosition { uid: viewer, read_seq: summary.read_seq, read_at: 0 };
+    let mut positions = changes.read_positions.clone();
+    positions.extend(changes.own_read.then_some(own));
+    positions.retain(|position| position.read_seq.get() <= *seqs.end());
+    positions
 }
