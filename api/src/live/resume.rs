@@ -4,12 +4,12 @@
 //! sync would tell: messages and later facts from the log, each as this person sees it now, and of read positions only
 //! the latest. Then what is held is let go, but for what the replay has told already.
 
-use std::ops::RangeInclusive;
+use std::{collections::VecDeque, ops::RangeInclusive};
 
-use domain::{ConvId, Event, Seq, Uid};
-use event_store::{Position, Recorded, Shard, Since, Vector};
+use domain::{ConvId, Event, Seq, StreamKind, Uid};
+use event_store::{Position, Recorded, Shard, Since, StreamName, Vector};
 use projections::{
-    query::{ItemState, PageLimit, QueryError, Range, ReadPosition, Summary},
+    query::{Item, ItemState, PageLimit, QueryError, Range, ReadPosition, Summary},
     sync::{Changes, SyncEntry, SyncFrom, SyncPage},
 };
 use serde::Serialize;
@@ -29,6 +29,9 @@ const CHANGES_MAX: usize = 10_000;
 /// Later facts that are looked at: of a group's, many are other people's business.
 const FACTS_MAX: u32 = 20_000;
 
+/// Events whose positions are read at once.
+const EVENTS_AT_ONCE: u32 = 500;
+
 /// To a resume.
 #[derive(Debug, Serialize)]
 pub struct Resumed {
@@ -45,7 +48,7 @@ struct Missed {
     changes: Changes,
     /// Messages that were missed; may be empty.
     seqs: RangeInclusive<u64>,
-    facts: Vec<Event>,
+    facts: Vec<(Position, Event)>,
 }
 
 /// Why nothing is replayed.
@@ -199,10 +202,15 @@ fn seqs(summary: &Summary, first: Option<Seq>, end: Option<Seq>) -> RangeInclusi
 }
 
 /// The facts that the viewer hears of, but for what the replayed messages say by themselves.
-fn visible(facts: Vec<Recorded>, viewer: Uid, min_seq: Seq, seqs: &RangeInclusive<u64>) -> Vec<Event> {
-    let events = facts.into_iter().filter_map(|fact| fact.event().ok());
-    let mut heard: Vec<Event> = Vec::new();
-    for event in events {
+fn visible(
+    facts: Vec<Recorded>,
+    viewer: Uid,
+    min_seq: Seq,
+    seqs: &RangeInclusive<u64>,
+) -> Vec<(Position, Event)> {
+    let events = facts.into_iter().filter_map(|fact| Some((fact.header.position, fact.event().ok()?)));
+    let mut heard = Vec::new();
+    for (position, event) in events {
         // What was before one's own joining is nobody's news.
         if matches!(&event, Event::MembersJoined { uids, .. } if uids.contains(&viewer)) {
             heard.clear();
@@ -214,13 +222,14 @@ fn visible(facts: Vec<Recorded>, viewer: Uid, min_seq: Seq, seqs: &RangeInclusiv
             None => false,
         };
         if hears {
-            heard.push(event);
+            heard.push((position, event));
         }
     }
     heard
 }
 
-/// Queues it all, in the order of the shards: a frame's cursor knows the shards before its own.
+/// Queues it all, shard by shard, each in the order of its positions: so a frame's cursor knows what was told before
+/// it, and who breaks off in the middle goes on from there.
 async fn write(
     app: &App,
     outbox: &Outbox,
@@ -230,42 +239,105 @@ async fn write(
 ) -> Result<usize, Problem> {
     let shards = app.live.store.info().shards;
     let (mut at, mut replayed) = (since, 0);
-    for it in missed {
-        let shard = Shard::of(&it.conv, shards);
-        Shard::all(shard.get()).for_each(|before| at.raise(before, to.at(before)));
-        let cursor = unsealed(&app.sync_cursors, &at);
-        let conv_id = it.conv.as_str();
-        let (mut next, last) = it.seqs.clone().into_inner();
-        let mut positions = positions(&it, outbox.uid);
-        while next <= last {
-            let range = Range { after_seq: Some(Seq::new(next - 1)), before_seq: Some(Seq::new(last + 1)) };
-            let limit = PageLimit::new(PageLimit::MAX).unwrap_or_default();
-            let page = match app.read_models.page(&it.conv, outbox.uid, range, limit).await {
-                Ok(page) => page,
-                // Removed a moment ago: nothing of it is for them any more.
-                Err(QueryError::NotAMember) => break,
-                Err(error) => return Err(error.into()),
-            };
-            let Some(newest) = page.items.last().map(|item| item.seq.get()) else { break };
-            for item in page.items {
+    let mut missed = missed.into_iter().peekable();
+    for shard in Shard::all(shards) {
+        let of_shard =
+            std::iter::from_fn(|| missed.next_if(|it| Shard::of(&it.conv, shards) == shard)).collect();
+        replayed += write_shard(app, outbox, of_shard, (shard, &mut at)).await?;
+        at.raise(shard, to.at(shard));
+    }
+    Ok(replayed)
+}
+
+/// Something to be told of one of a shard's conversations.
+enum Told {
+    Message(Seq),
+    Fact(usize),
+}
+
+async fn write_shard(
+    app: &App,
+    outbox: &Outbox,
+    missed: Vec<Missed>,
+    (shard, at): (Shard, &mut Vector),
+) -> Result<usize, Problem> {
+    let mut told = Vec::new();
+    for (nth, it) in missed.iter().enumerate() {
+        let positions = message_positions(app, it).await?;
+        told.extend(positions.into_iter().map(|(position, seq)| (position, nth, Told::Message(seq))));
+        let facts = it.facts.iter().enumerate();
+        told.extend(facts.map(|(fact, (position, _))| (*position, nth, Told::Fact(fact))));
+    }
+    told.sort_by_key(|(position, ..)| *position);
+    let mut pages: Vec<VecDeque<Item>> = missed.iter().map(|_| VecDeque::new()).collect();
+    let mut reads: Vec<_> = missed.iter().map(|it| positions(it, outbox.uid)).collect();
+    let mut replayed = 0;
+    for (position, nth, what) in told {
+        let it = &missed[nth];
+        let push = match what {
+            Told::Message(seq) => {
+                let Some(item) = item(app, outbox.uid, it, &mut pages[nth], seq).await? else { continue };
                 if let ItemState::Normal(fact) | ItemState::Recalled(fact, _) = &item.state {
                     // Who says something has read up to there; the message tells that by itself.
-                    positions.retain(|it| it.read_seq != fact.seq || !fact.sender.is(it.uid));
+                    reads[nth].retain(|it| it.read_seq != fact.seq || !fact.sender.is(it.uid));
                 }
-                let push = Push::new(&message(&it.conv, item.into()), &cursor);
-                outbox.replay(Frame::Push(push)).await;
-                replayed += 1;
+                Some(message(&it.conv, item.into()))
             }
-            next = newest + 1;
+            Told::Fact(fact) => later(it.conv.as_str(), &it.facts[fact].1).map(|(what, _)| what),
+        };
+        at.raise(shard, position);
+        if let Some(what) = push {
+            outbox.replay(Frame::Push(Push::new(&what, &unsealed(&app.sync_cursors, at)))).await;
+            replayed += 1;
         }
-        let facts = it.facts.iter().filter_map(|event| later(conv_id, event)).map(|(what, _)| what);
-        let reads = positions.iter().map(|it| read(conv_id, it.uid, it.read_seq, it.read_at));
-        for what in facts.chain(reads) {
+    }
+    let cursor = unsealed(&app.sync_cursors, at);
+    for (it, reads) in missed.iter().zip(reads) {
+        for position in reads {
+            let what = read(it.conv.as_str(), position.uid, position.read_seq, position.read_at);
             outbox.replay(Frame::Push(Push::new(&what, &cursor))).await;
             replayed += 1;
         }
     }
     Ok(replayed)
+}
+
+/// Where the missed messages of a conversation stand in their shard.
+async fn message_positions(app: &App, missed: &Missed) -> Result<Vec<(Position, Seq)>, Problem> {
+    let stream = StreamName::new(&missed.conv, StreamKind::Message);
+    let (mut next, last) = missed.seqs.clone().into_inner();
+    let mut positions = Vec::new();
+    while next <= last {
+        let limit = u32::try_from(last - next + 1).unwrap_or(u32::MAX).min(EVENTS_AT_ONCE);
+        let events = app.live.store.read_stream(&stream, next, limit).await.map_err(unavailable)?;
+        let Some(newest) = events.last().map(|event| event.header.version) else { break };
+        positions.extend(events.iter().map(|it| (it.header.position, Seq::new(it.header.version))));
+        next = newest + 1;
+    }
+    Ok(positions)
+}
+
+/// A missed message as the viewer sees it now; read a page at a time, in the order of the seqs.
+async fn item(
+    app: &App,
+    viewer: Uid,
+    missed: &Missed,
+    page: &mut VecDeque<Item>,
+    seq: Seq,
+) -> Result<Option<Item>, Problem> {
+    if page.is_empty() {
+        let after_seq = Some(Seq::new(seq.get() - 1));
+        let before_seq = Some(Seq::new(missed.seqs.end() + 1));
+        let (range, limit) = (Range { after_seq, before_seq }, PageLimit::default());
+        match app.read_models.page(&missed.conv, viewer, range, limit).await {
+            Ok(read) => page.extend(read.items),
+            // Removed a moment ago: nothing of it is for them any more.
+            Err(QueryError::NotAMember) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // What was cleared a moment ago is not on the page.
+    Ok(page.pop_front_if(|item| item.seq <= seq).filter(|item| item.seq == seq))
 }
 
 /// The read positions that were raised, the viewer's own last. What was read beyond the replay is told with what is
