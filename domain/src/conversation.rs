@@ -11,7 +11,7 @@ use crate::{
     command::{Sent, Source},
     content::{Content, Flags},
     conv_id::ConvId,
-    event::{Event, History, Role, StreamKind},
+    event::{Event, GroupChange, History, Invite, Role, Settings, StreamKind},
     event_id::EventId,
     ids::{Ms, Sender, Seq, Uid},
 };
@@ -63,6 +63,38 @@ pub struct Group {
     pub history: History,
     /// How many are in it.
     pub members: u32,
+    /// May only the owner and the admins send?
+    pub mute_all: bool,
+    /// Who may bring people in.
+    pub invite: Invite,
+    /// Is it over?
+    pub dissolved: bool,
+    /// Name and history mode of its founding, which a repeat of it is compared with.
+    pub founded_as: (String, History),
+}
+
+impl Group {
+    /// As it is right after its founding.
+    pub fn founded(name: &str, creator: Uid, history: History) -> Self {
+        Self {
+            name: name.to_owned(),
+            creator,
+            history,
+            members: 1,
+            mute_all: false,
+            invite: Invite::default(),
+            dissolved: false,
+            founded_as: (name.to_owned(), history),
+        }
+    }
+
+    fn take(&mut self, change: &GroupChange) {
+        let GroupChange { name, history, mute_all, invite } = change.clone();
+        self.name = name.unwrap_or_else(|| std::mem::take(&mut self.name));
+        self.history = history.unwrap_or(self.history);
+        self.mute_all = mute_all.unwrap_or(self.mute_all);
+        self.invite = invite.unwrap_or(self.invite);
+    }
 }
 
 /// One person's membership of a group.
@@ -83,6 +115,10 @@ pub struct Person {
     pub read_seq: Seq,
     /// The clear-history watermark.
     pub cleared_seq: Seq,
+    /// The head when the conversation was last taken out of the list, if it ever was.
+    pub hidden_seq: Option<Seq>,
+    /// What the person wants of it in the list, once they have said something.
+    pub settings: Option<Settings>,
 }
 
 /// A recall.
@@ -115,6 +151,11 @@ pub enum Earlier {
     },
     /// A keyed clear.
     Cleared {
+        /// Its watermark.
+        up_to_seq: Seq,
+    },
+    /// A keyed hiding.
+    Hidden {
         /// Its watermark.
         up_to_seq: Seq,
     },
@@ -284,9 +325,22 @@ impl Conversation {
                 self.earlier.insert(id, Some(Earlier::Cleared { up_to_seq: *up_to_seq }));
                 vec![Key::Person(*uid)]
             }
-            Event::GroupCreated { name, owner, history, source } => {
-                let group = Group { name: name.clone(), creator: *owner, history: *history, members: 1 };
-                self.group = Some(Some(group));
+            Event::ConversationHidden { uid, up_to_seq } => {
+                if let Some(person) = self.people.get_mut(uid) {
+                    person.cleared_seq = person.cleared_seq.max(*up_to_seq);
+                    person.hidden_seq = person.hidden_seq.max(Some(*up_to_seq));
+                }
+                self.earlier.insert(id, Some(Earlier::Hidden { up_to_seq: *up_to_seq }));
+                vec![Key::Person(*uid)]
+            }
+            Event::SettingsChanged { uid, settings } => {
+                if let Some(person) = self.people.get_mut(uid) {
+                    person.settings = Some(*settings);
+                }
+                vec![Key::Person(*uid)]
+            }
+            Event::GroupCreated { name, owner, history, announced: _, source } => {
+                self.group = Some(Some(Group::founded(name, *owner, *history)));
                 let source = source.clone();
                 let founder = Member { role: Some(Role::Owner), joined_seq: self.max_seq(), source };
                 self.members.insert(*owner, Some(founder));
@@ -300,7 +354,7 @@ impl Conversation {
                     let (role, joined_seq) = (Some(Role::Member), *joined_seq);
                     self.members.insert(*uid, Some(Member { role, joined_seq, source }));
                 }
-                self.count_members(|n| n.saturating_add(uids.len() as u32));
+                self.change_group(|group| group.members = group.members.saturating_add(uids.len() as u32));
                 [Key::Group].into_iter().chain(uids.iter().copied().map(Key::Member)).collect()
             }
             Event::MemberLeft { uid, source, .. } => {
@@ -310,15 +364,29 @@ impl Conversation {
                         member.source.clone_from(source);
                     }
                 }
-                self.count_members(|n| n.saturating_sub(1));
+                self.change_group(|group| group.members = group.members.saturating_sub(1));
                 vec![Key::Group, Key::Member(*uid)]
+            }
+            Event::RoleChanged { uid, role, .. } => {
+                if let Some(Some(member)) = self.members.get_mut(uid) {
+                    member.role = Some(*role);
+                }
+                vec![Key::Member(*uid)]
+            }
+            Event::GroupChanged { change, .. } => {
+                self.change_group(|group| group.take(change));
+                vec![Key::Group]
+            }
+            Event::GroupDissolved { .. } => {
+                self.change_group(|group| group.dissolved = true);
+                vec![Key::Group]
             }
         }
     }
 
-    fn count_members(&mut self, change: impl Fn(u32) -> u32) {
+    fn change_group(&mut self, change: impl FnOnce(&mut Group)) {
         if let Some(Some(group)) = &mut self.group {
-            group.members = change(group.members);
+            change(group);
         }
     }
 

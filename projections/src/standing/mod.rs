@@ -1,6 +1,6 @@
 //! Where one viewer stands in a conversation: what every answer about it rests on.
 
-use domain::{ConvId, History, Ms, Seq, Uid, Viewer, view};
+use domain::{ConvId, History, Ms, Seq, Settings, Uid, Viewer, view};
 use tokio_postgres::{Error, Row};
 
 pub(crate) const STANDING: &str = include_str!("standing.sql");
@@ -21,6 +21,7 @@ pub(crate) struct Standing {
     pub read: (Seq, Ms),
     /// Of a single chat: the other one's.
     pub peer_read: (Seq, Ms),
+    pub settings: Settings,
 }
 
 impl Standing {
@@ -42,6 +43,7 @@ impl Standing {
             cleared_seq: seq("cleared_seq")?.unwrap_or(Seq::ZERO),
             read: (seq("read_seq")?.unwrap_or(Seq::ZERO), ms("read_at")?),
             peer_read: (seq("peer_read_seq")?.unwrap_or(Seq::ZERO), ms("peer_read_at")?),
+            settings: Settings { pinned: row.try_get("pinned")?, muted: row.try_get("muted")? },
         })
     }
 
