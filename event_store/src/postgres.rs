@@ -17,10 +17,11 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use domain::{ConvId, Ms, bucket::BUCKET_SIZE};
 use tokio::sync::watch;
 use tokio_postgres::NoTls;
@@ -40,6 +41,9 @@ use notifier::Notifier;
 const LOCK_TIMEOUT_S: u32 = 5;
 /// A transaction that has nothing to do for this long belongs to a node that hangs: Postgres ends it.
 const IDLE_TRANSACTION_TIMEOUT_S: u32 = 5;
+
+/// How long one waits for a connection: by then the database is away, or hundreds wait.
+const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
 /// A log in a Postgres database. Cheap to clone.
 #[derive(Clone)]
@@ -79,7 +83,12 @@ pub fn pool(config: &tokio_postgres::Config, connections: usize) -> Result<Pool,
     }
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(config, NoTls, recycling);
-    let build = Pool::builder(manager).max_size(connections).build();
+    let build = Pool::builder(manager)
+        .max_size(connections)
+        .runtime(Runtime::Tokio1)
+        .wait_timeout(Some(CONNECTION_WAIT))
+        .create_timeout(Some(CONNECTION_WAIT))
+        .build();
     build.map_err(|error| unavailable("make a connection pool", error))
 }
 

@@ -73,7 +73,7 @@ impl Follower {
                 Ok(_turn) => self.look(progress, &mut standing).await,
                 Err(_closed) => return,
             };
-            progress.set_failing(looked.is_err());
+            let was_failing = progress.set_failing(looked.is_err());
             let wait = match looked {
                 Ok(true) => continue,
                 Ok(false) => {
@@ -81,7 +81,14 @@ impl Follower {
                     OWN_LOOK
                 }
                 Err(error) => {
-                    tracing::warn!(shard = self.shard.get(), error = chain_of(&error), "the projector waits");
+                    // Said once; /readyz and the metrics go on saying it.
+                    if !was_failing {
+                        tracing::warn!(
+                            shard = self.shard.get(),
+                            error = chain_of(&error),
+                            "the projector waits"
+                        );
+                    }
                     // The outcome of a COMMIT may be unknown: ask where we stand.
                     standing = None;
                     let wait = back_off;

@@ -79,8 +79,9 @@ impl ShardProgress {
         self.parked.store(parked as u64, Ordering::Relaxed);
     }
 
-    pub(crate) fn set_failing(&self, failing: bool) {
-        self.failing.store(failing, Ordering::Relaxed);
+    /// Answers what it was before.
+    pub(crate) fn set_failing(&self, failing: bool) -> bool {
+        self.failing.swap(failing, Ordering::Relaxed)
     }
 
     pub(crate) async fn nudged(&self) {

@@ -67,7 +67,7 @@ pub struct Status {
 }
 
 impl Projector {
-    /// Follows every shard of `store` into `generation`, whose pool wants [`SHARDS_AT_ONCE`] connections. Several
+    /// Follows every shard of `store` into `generation`, whose pool wants as many connections as `SHARDS_AT_ONCE` says. Several
     /// processes may do so at once: each batch is applied by one of them.
     pub async fn start(
         store: Arc<dyn EventStore>,

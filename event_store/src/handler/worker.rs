@@ -117,6 +117,10 @@ impl Worker {
                     break;
                 }
                 StoreError::Unavailable { ref source, .. } | StoreError::Unknown { ref source, .. } => {
+                    if attempt == ATTEMPTS_MAX {
+                        tracing::error!(shard = self.shard.get(), %error, source = %source, "gave up a batch");
+                        break;
+                    }
                     tracing::warn!(shard = self.shard.get(), attempt, %error, source = %source, "will try again");
                     tokio::time::sleep(pause).await;
                     pause *= 2;

@@ -1,4 +1,4 @@
-//! Messages as they were read, with their labels for one viewer; every one is seen through [`domain::view`].
+//! Messages as they were read, with their labels for one viewer; every one is seen through [`domain::view()`].
 
 use std::collections::{BTreeSet, HashMap};
 
