@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{Json, extract::State};
 use domain::{Command, ConvId, Reply, Seq, Settings, Uid};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::{
     answers::ConversationAnswer,
@@ -120,7 +120,7 @@ pub async fn settle(
 }
 
 /// Up to where a conversation is hidden; may stand in the body instead.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct HideParams {
