@@ -1,5 +1,11 @@
--- What a group's owner may change, and how each person wants a conversation in their list: columns and a table more
--- in every generation of the read models about conversations, in those that are there and in those to come.
+-- What a group's owner may change, and how each person wants a conversation in their list.
+
+-- A repeat of a send (1), of a keyed clear (6) or of a keyed hiding (7) is found by its id.
+drop index log.event_by_id;
+create unique index event_by_id on log.event (stream_id, event_id) where event_type in (1, 6, 7);
+
+-- Columns and a table more in every generation of the read models about conversations, in those that are there and in
+-- those to come.
 
 alter function create_conversation_generation(int) rename to create_conversation_generation_v2;
 

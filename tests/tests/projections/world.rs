@@ -42,6 +42,7 @@ impl World {
         let db = cluster().database();
         let client = db.connect().await;
         for migration in [
+            include_str!("../../../migrations/V1__log.sql"),
             include_str!("../../../migrations/V2__read_models.sql"),
             include_str!("../../../migrations/V4__groups_and_lists.sql"),
         ] {

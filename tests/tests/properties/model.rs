@@ -1,6 +1,7 @@
 //! A conversation as simply as it can be said: lists and sets in memory, no streams, no buckets, no tables.
 //!
-//! Shares no rule with the domain crate; where the two disagree, one of them is wrong.
+//! Shares no rule with the domain crate; where the two disagree, one of them is wrong. Long because every command has
+//! its function here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
