@@ -1,7 +1,7 @@
 //! What an import of some files must come to, worked out the plain way: everything in memory, no cleverness, and
 //! no code of the import's own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -29,6 +29,8 @@ pub struct Said {
 pub struct Expected {
     /// By conv_id: its messages, seq 1, 2, 3 …
     pub conversations: BTreeMap<String, Vec<Said>>,
+    /// By conv_id: who is in it at the end.
+    pub members: BTreeMap<String, BTreeSet<u64>>,
     /// All lines.
     pub lines: u64,
     /// Lines that say that somebody joins or leaves.
@@ -88,10 +90,17 @@ pub fn expected(files: &[PathBuf]) -> Expected {
             pair.sort_unstable();
             format!("p2p-{}-{}", pair[0], pair[pair.len() - 1])
         };
+        let sender = number(line, "sender");
         let missing = || json!({"missing": true, "label": said});
         let (msg_type, content) = match text(line, "type") {
-            "join" | "leave" => {
+            change @ ("join" | "leave") => {
                 expected.membership_lines += 1;
+                let members = expected.members.entry(conv_id).or_default();
+                if change == "join" {
+                    members.insert(sender);
+                } else {
+                    members.remove(&sender);
+                }
                 continue;
             }
             "text" if said.is_empty() || said.len() > TEXT_BYTES_MAX => {
@@ -107,7 +116,9 @@ pub fn expected(files: &[PathBuf]) -> Expected {
             "card" => (7, missing()),
             other => panic!("the corpus has no type {other}"),
         };
-        let (sender, ts) = (number(line, "sender"), number(line, "ts") as i64);
+        // Whoever says something is in.
+        expected.members.entry(conv_id.clone()).or_default().insert(sender);
+        let ts = number(line, "ts") as i64;
         expected.conversations.entry(conv_id).or_default().push(Said { sender, ts, msg_type, content });
     }
     expected

@@ -6,9 +6,11 @@
 mod cluster;
 pub mod corpus;
 mod database;
+pub mod dice;
 pub mod import;
 pub mod log;
 mod on_a_thread;
+pub mod process;
 mod scratch;
 pub mod server;
 

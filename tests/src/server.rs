@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use event_store::EventStore;
 use event_store::surroundings::Clock;
+use event_store::{CommandHandler, EventStore};
 use quipu::auth::{self, Tokens};
 use quipu::{Limits, Node, NodeSettings, router};
 use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
@@ -27,6 +27,8 @@ pub struct Server {
     pub clock: Arc<HandClock>,
     /// What it stores in.
     pub database: TestDatabase,
+    /// What its handlers hand their commands to.
+    pub commands: CommandHandler,
     base: String,
     client: Client,
     stop: Option<oneshot::Sender<()>>,
@@ -59,7 +61,12 @@ impl Answer {
 impl Server {
     /// Starts one on a fresh database.
     pub async fn start() -> Self {
-        let (database, clock) = (migrated().await, HandClock::new());
+        Self::start_on(migrated().await).await
+    }
+
+    /// Starts one on this database, which is migrated.
+    pub async fn start_on(database: TestDatabase) -> Self {
+        let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
         let settings =
             NodeSettings { tokens, limits: Limits::default(), instance: None, clock: clock.clone() };
@@ -68,6 +75,7 @@ impl Server {
         let base = format!("http://{}", listener.local_addr().expect("an address"));
         let (stop, stopped) = oneshot::channel::<()>();
         let app = node.app();
+        let commands = app.commands.clone();
         let running = tokio::spawn(async move {
             let shutdown = async {
                 let _ = stopped.await;
@@ -76,7 +84,7 @@ impl Server {
             node.stop().await;
         });
         let (stop, running) = (Some(stop), Some(running));
-        Self { clock, database, base, client: Client::new(), stop, running }
+        Self { clock, database, commands, base, client: Client::new(), stop, running }
     }
 
     /// Stops it and waits until it has.
@@ -101,7 +109,7 @@ impl Server {
     pub fn with_roles(&self, number: u64, roles: &[&str]) -> Person<'_> {
         let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
         let token = auth::sign(SECRET, uid(number), &roles, Some("test"), self.clock.now(), TOKEN_TTL_S);
-        Person { server: self, token: token.expect("sign") }
+        Person { server: self, client: self.client.clone(), token: token.expect("sign") }
     }
 
     /// How many events the log has.
@@ -122,13 +130,20 @@ pub async fn send(request: RequestBuilder) -> Answer {
 /// Somebody who asks.
 pub struct Person<'a> {
     server: &'a Server,
+    client: Client,
     token: String,
 }
 
 impl Person<'_> {
+    /// Talks over a connection that nobody else uses.
+    pub fn on_own_connection(self) -> Self {
+        let client = Client::builder().pool_max_idle_per_host(1).build().expect("make a client");
+        Self { client, ..self }
+    }
+
     /// A request with the token.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.server.request(method, path).bearer_auth(&self.token)
+        self.client.request(method, format!("{}{path}", self.server.base)).bearer_auth(&self.token)
     }
 
     /// GET

@@ -19,7 +19,7 @@ use tests::log::{HandClock, START, chat, group, migrated, node, postgres_log, re
 
 /// The owner or first of the two; the others; the last one is usually outside.
 const PEOPLE: [Person; 5] = [1, 2, 3, 4, 5];
-const CASES: u32 = 40;
+const CASES: u32 = 24;
 const STEPS: usize = 120;
 const CONNECTIONS: usize = 8;
 
