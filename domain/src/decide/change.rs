@@ -3,8 +3,9 @@
 use super::{Decision, active};
 use crate::{
     command::{Reply, Stamp},
-    conversation::{Conversation, Group},
+    conversation::Conversation,
     event::{Event, GroupChange, Role},
+    group::Group,
     ids::Uid,
     notice::Notice,
     rejection::Rejection,

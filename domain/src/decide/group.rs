@@ -3,8 +3,9 @@
 use super::{Decision, active};
 use crate::{
     command::{GroupName, Reply, Stamp},
-    conversation::{Conversation, Group, Key, Need},
+    conversation::{Conversation, Key, Need},
     event::{Event, History, Invite, MEMBERS_PER_EVENT, Role},
+    group::Group,
     ids::Uid,
     notice::Notice,
     rejection::Rejection,

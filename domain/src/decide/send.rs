@@ -4,9 +4,10 @@ use super::{Decision, membership, standing};
 use crate::{
     command::{Reply, Send, Sent},
     conv_id::ConvId,
-    conversation::{Conversation, Earlier, Group, Need, Said},
+    conversation::{Conversation, Earlier, Need, Said},
     event::{Event, Role, StreamKind},
     event_id::EventId,
+    group::Group,
     ids::Seq,
     rejection::Rejection,
 };

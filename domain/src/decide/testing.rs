@@ -1,4 +1,5 @@
 //! Given-when-then over the pure domain: a history of facts, one command, the facts and the answer it comes to.
+//! Long because it has a word for every command and every fact.
 
 use uuid::Uuid;
 
