@@ -225,7 +225,8 @@ impl Model {
 
     pub fn hide(&mut self, person: Person, up_to: Option<usize>) -> Expected {
         let hidden = self.of(person).hidden;
-        if !up_to.is_some_and(|seq| hidden.is_some_and(|hidden| seq <= hidden)) {
+        let is_repeat = up_to.is_some_and(|seq| hidden.is_some_and(|hidden| seq <= hidden));
+        if !is_repeat {
             if !self.is_inside(person) {
                 return Expected::NotAMember;
             }
