@@ -20,7 +20,7 @@ pub struct Settings {
 impl Default for Settings {
     /// For `quipu serve`: durable, sized for a small machine.
     fn default() -> Settings {
-        Settings { shared_buffers_mib: 256, max_connections: 100, durable: true }
+        Settings { shared_buffers_mib: 256, max_connections: 200, durable: true }
     }
 }
 
