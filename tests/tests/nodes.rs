@@ -5,7 +5,9 @@ use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Command, ConvId, Event, GroupName, History, Rejection, Reply, Sender, Seq, StreamKind};
+use domain::{
+    Command, ConvId, Event, EventId, GroupName, History, Rejection, Reply, Sender, Seq, StreamKind,
+};
 use event_store::postgres::PostgresEventStore;
 use event_store::{CommandError, CommandHandler, EventStore, Position, Request, Shard, StreamName};
 use tests::log::{chat, group, migrated, node, postgres_log, read, request, say, send, stamp, uid};
@@ -327,4 +329,34 @@ async fn what_was_taken_is_answered_before_the_handler_ends() {
         assert_eq!(seq_of(pending.answer().await), n);
     }
     assert!(matches!(handler.handle(chat(1, 2), send(1, 201)).await, Err(CommandError::Unavailable)));
+}
+
+/// What the system tells stands right behind what it tells of, and another node would have named it the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_to_a_group_and_the_message_about_it_are_appended_together() {
+    let database = migrated().await;
+    let (store, one) = node(postgres_log(&database.config).await);
+    let (_store, other) = node(postgres_log(&database.config).await);
+    let conv = group("told");
+    one.handle(conv.clone(), create(1, &[2])).await.unwrap();
+    other.handle(conv.clone(), add(1, 3)).await.unwrap();
+    other.handle(conv.clone(), add(1, 3)).await.unwrap();
+    one.handle(conv.clone(), remove(2, 2)).await.unwrap();
+    let mut told = vec![];
+    let mut last = None;
+    for recorded in log_of(&*store, &conv).await {
+        let header = recorded.header.clone();
+        match recorded.event().unwrap() {
+            Event::MessageSent { sender, client_msg_id, .. } => {
+                let (version, position): (u64, u64) = last.take().unwrap();
+                assert_eq!((sender, header.actor, header.position.get()), (Sender::System, 0, position + 1));
+                assert_eq!(client_msg_id.get(), header.event_id.get());
+                told.push((header.version, version, header.event_id));
+            }
+            _ => last = Some((header.version, header.position.get())),
+        }
+    }
+    // A founding is two events of the group: the first of them names the message.
+    let named = |seq, last, first| (seq, last, EventId::system(&conv, first));
+    assert_eq!(told, [named(1, 2, 1), named(2, 3, 3), named(3, 4, 4)]);
 }

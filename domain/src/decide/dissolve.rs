@@ -1,4 +1,4 @@
-//! Ending a group. It stays readable: reading, deleting for oneself, clearing, hiding and leaving go on.
+//! Ending a group. It stays readable: reading, deleting for oneself, clearing, hiding, recalling and leaving go on.
 
 use super::{Decision, active};
 use crate::{
@@ -74,6 +74,11 @@ mod tests {
         over().when(clear(BO, None)).then_event(cleared(BO, 1));
         over().when(hide(BO, None)).then_event(hidden(BO, 1));
         over().when(settle(BO, Some(true), None)).then_event(settled(BO, true, false));
+    }
+
+    #[test]
+    fn what_was_said_can_still_be_taken_back() {
+        over().when(recall(ANA, 1)).then_event(recalled(ANA, 1));
     }
 
     #[test]
