@@ -43,7 +43,8 @@ pub(super) fn create(
         .told(state, owner, founded, stamp))
 }
 
-/// A repeat names the facts of the founding, whatever the group is called now. Members may have come and gone since; all of the named ones were in once.
+/// A repeat names the facts of the founding, whatever the group is called now. Members may have come and gone since;
+/// all of the named ones were in once.
 fn is_the_same(
     state: &Conversation,
     group: &Group,
