@@ -5,6 +5,8 @@ pub mod conversations;
 pub mod groups;
 pub mod lists;
 pub mod marks;
+pub mod members;
 pub mod messages;
 pub mod operations;
 pub mod readers;
+pub mod system;

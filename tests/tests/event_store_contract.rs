@@ -314,6 +314,7 @@ async fn every_text_survives(store: Store) {
         name: text.to_owned(),
         owner: uid(1),
         history: domain::History::All,
+        announced: false,
         source: None,
     };
     let events =

@@ -10,7 +10,8 @@ use crate::{
 };
 
 fn founded(name: &str) -> Event {
-    Event::GroupCreated { name: name.into(), owner: uid(1), history: History::All, source: None }
+    let (name, history) = (name.into(), History::All);
+    Event::GroupCreated { name, owner: uid(1), history, announced: false, source: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]
