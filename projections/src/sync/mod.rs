@@ -16,7 +16,7 @@ use tokio_postgres::{Row, types::ToSql};
 use crate::{
     CONVERSATION,
     departure::DEPARTURES,
-    member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE},
+    member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
     query::{PageLimit, QueryError, ReadPosition, Summary},
     read_models::{Asked, ReadModels},
     snapshot::{Ask, Snapshot, unavailable},
@@ -55,8 +55,19 @@ pub struct SyncPage {
 pub enum SyncEntry {
     /// Left, or removed from.
     Left(ConvId),
-    /// As it is now, and what has changed; without that in a sync of everything.
-    Here(Box<Summary>, Option<Changes>),
+    /// As it is now.
+    Here(Box<Here>),
+}
+
+/// A conversation that the person is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Here {
+    /// As in the list.
+    pub summary: Summary,
+    /// Taken out of the list by the person until the next message. In a sync of everything there are none of these.
+    pub hidden: bool,
+    /// None in a sync of everything.
+    pub changes: Option<Changes>,
 }
 
 /// What has changed in a conversation beside its messages and numbers. Each list says how things are now.
@@ -125,8 +136,11 @@ impl ReadModels {
         let left = found.iter().filter(|(_, it)| matches!(it, Growth::Left)).map(|(conv, _)| conv.clone());
         let left: Vec<ConvId> = left.collect();
         let standings = self.here(&snapshot, viewer, &found, &mut at).await?;
-        let told: Vec<(Standing, Option<Changes>)> = match &since {
-            None => standings.into_iter().map(|(standing, _)| (standing, None)).collect(),
+        let mut told: Vec<(Standing, Option<Changes>)> = match &since {
+            None => {
+                let shown = standings.into_iter().filter(|(standing, _)| !standing.hidden);
+                shown.map(|(standing, _)| (standing, None)).collect()
+            }
             Some(since) => {
                 let grown = standings.into_iter().map(|(standing, (messages, others))| {
                     let shard = self.shard(&standing.conv);
@@ -136,14 +150,16 @@ impl ReadModels {
                 told.into_iter().map(|(standing, changes)| (standing, Some(changes))).collect()
             }
         };
+        told.sort_by_cached_key(|(it, _)| Place::new(it.settings.pinned, it.updated_at(), it.conv.clone()));
         let (standings, changes): (Vec<Standing>, Vec<Option<Changes>>) = told.into_iter().unzip();
         let summaries = match standings.as_slice() {
             [] => Vec::new(),
             standings => summary::summaries(&snapshot, viewer, standings).await?,
         };
-        let mut here: Vec<_> = summaries.into_iter().zip(changes).collect();
-        here.sort_by(|(a, _), (b, _)| b.updated_at.cmp(&a.updated_at).then_with(|| a.conv.cmp(&b.conv)));
-        let here = here.into_iter().map(|(summary, changes)| SyncEntry::Here(Box::new(summary), changes));
+        let hidden = standings.into_iter().map(|standing| standing.hidden);
+        let here = summaries.into_iter().zip(hidden).zip(changes);
+        let here = here
+            .map(|((summary, hidden), changes)| SyncEntry::Here(Box::new(Here { summary, hidden, changes })));
         let entries = here.chain(left.into_iter().map(SyncEntry::Left)).collect();
         Ok(SyncPage { at, since, next, reset, entries })
     }

@@ -14,7 +14,8 @@ use crate::{
 };
 
 fn founded(name: &str) -> Event {
-    Event::GroupCreated { name: name.into(), owner: uid(1), history: History::All, source: None }
+    let (name, history) = (name.into(), History::All);
+    Event::GroupCreated { name, owner: uid(1), history, announced: false, source: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,7 +86,7 @@ async fn what_is_parked_is_told_of_once_it_is_well_again() {
         let page = models.sync(uid(1), from, PageLimit::default()).await.unwrap();
         let conv = |entry: &SyncEntry| match entry {
             SyncEntry::Left(conv) => conv.clone(),
-            SyncEntry::Here(summary, _) => summary.conv.clone(),
+            SyncEntry::Here(here) => here.summary.conv.clone(),
         };
         (page.entries.iter().map(conv).collect::<Vec<_>>(), page.at)
     };

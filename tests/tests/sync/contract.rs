@@ -220,6 +220,12 @@ async fn in_groups_above_fifty_nobody_hears_how_far_others_have_read() {
     let (_, own) = sync(&bo, Some(&bos)).await;
     assert_eq!(convs(&own), ["grp-fifty", "grp-large"], "one's own position always");
     assert!(own.iter().all(|entry| entry["read_seq"] == entry["max_seq"]));
+    // It shrinks: what was not told before is told now.
+    let (anas, _) = sync(&ana, Some(&anas)).await;
+    remove(&ana, "grp-large", 51).await;
+    let (_, entries) = sync(&ana, Some(&anas)).await;
+    let positions = entries[0]["changes"]["read_positions"].as_array().unwrap();
+    assert!(positions.iter().any(|it| it["uid"] == 2 && it["read_seq"] == heads[1]), "{positions:?}");
     server.stop().await;
 }
 

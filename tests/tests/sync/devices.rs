@@ -47,7 +47,7 @@ async fn deed(chance: &mut Chance, people: &[Person<'_>], time: &AtomicU64, serv
     let seq = 1 + chance.below(head.max(1));
     let seqs = json!({"seqs": [seq, 1 + chance.below(head.max(1))]});
     let uid = 1 + chance.below(PEOPLE);
-    match chance.below(14) {
+    match chance.below(17) {
         0..4 => {
             let mut message = text(&format!("after {head}"));
             if chance.below(3) == 0 && head > 0 {
@@ -63,7 +63,26 @@ async fn deed(chance: &mut Chance, people: &[Person<'_>], time: &AtomicU64, serv
         6 => who.post(&format!("{at}/messages/restore"), seqs).await,
         7 | 8 => who.put(&format!("{at}/read"), json!({"read_seq": seq})).await,
         9 if chance.below(3) == 0 => who.post(&format!("{at}/clear"), json!({"up_to_seq": seq / 2})).await,
-        10 if uid != 1 => people[0].delete(&format!("/v1/groups/{conv}/members/{uid}")).await,
+        10 if chance.below(3) == 0 => who.delete(&at).await,
+        11 => {
+            let settings = json!({"pinned": chance.below(2) == 0, "muted": chance.below(2) == 0});
+            who.put(&format!("{at}/settings"), settings).await
+        }
+        12 => {
+            let role = json!({"role": ["admin", "member"][chance.below(2) as usize]});
+            people[0].put(&format!("/v1/groups/{conv}/members/{uid}/role"), role).await
+        }
+        13 if chance.below(4) == 0 => {
+            let name = json!({"name": format!("named {seq}")});
+            people[0]
+                .request(reqwest::Method::PATCH, &format!("/v1/groups/{conv}"))
+                .json(&name)
+                .send()
+                .await
+                .unwrap();
+            return;
+        }
+        14 if uid != 1 => people[0].delete(&format!("/v1/groups/{conv}/members/{uid}")).await,
         _ => people[0].post(&format!("/v1/groups/{conv}/members"), json!({"uids": [uid]})).await,
     };
 }
@@ -112,6 +131,8 @@ async fn whenever_a_device_syncs_it_ends_with_what_a_fresh_one_gets() {
     for (uid, mut device) in devices {
         let person = server.person(uid);
         device.catch_up(&person, uid, 200).await;
+        // A fresh device does not hear of what is not in the list.
+        device.kept.retain(|_, kept| !kept.is_hidden());
         let mut fresh = Device::default();
         fresh.catch_up(&person, uid, 200).await;
         for (conv, kept) in &fresh.kept {
