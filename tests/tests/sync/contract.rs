@@ -5,7 +5,7 @@ use tests::log::{START, uid};
 use tests::server::Server;
 
 use crate::said::{
-    add, changes, clear, convs, delete, found, page, read, recall, remove, restore, say, sync,
+    add, changes, clear, convs, delete, found, ok, page, read, recall, remove, restore, say, sync,
 };
 
 const CHAT: &str = "p2p-1-2";
@@ -134,6 +134,35 @@ async fn what_one_does_on_one_device_the_others_hear_and_nobody_else() {
     assert_eq!(entries[0]["changes"], changes(json!({"recalled": [4], "restored": [4]})));
     let (_, entries) = sync(&ana, Some(&anas)).await;
     assert_eq!(entries[0]["changes"], changes(json!({"recalled": [1, 4]})));
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_hiding_and_what_a_group_is_reach_the_other_devices() {
+    let server = Server::start().await;
+    let (ana, bo) = (server.person(1), server.person(2));
+    found(&ana, "team", &[2]).await;
+    say(&ana, CHAT, "hi").await;
+    let ((anas, _), (bos, _)) = (sync(&ana, None).await, sync(&bo, None).await);
+    ok(bo.put(&format!("/v1/conversations/{CHAT}/settings"), json!({"pinned": true, "muted": false})).await);
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    assert_eq!((&entries[0]["pinned"], &entries[0]["changes"]), (&json!(true), &changes(json!({}))));
+    ok(bo.delete(&format!("/v1/conversations/{CHAT}")).await);
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    assert_eq!((&entries[0]["hidden"], &entries[0]["min_seq"]), (&json!(true), &json!(2)));
+    assert_eq!(convs(&sync(&bo, None).await.1), ["grp-team"], "not in the list");
+    assert_eq!(sync(&ana, Some(&anas)).await.1, [json!(null); 0], "nobody's business");
+    say(&ana, CHAT, "back").await;
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    assert!(entries[0]["conv_id"] == CHAT && entries[0].get("hidden").is_none());
+    ok(ana.put("/v1/groups/grp-team/members/2/role", json!({"role": "admin"})).await);
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    let admin = &entries[0]["changes"]["members"][0];
+    assert_eq!((&admin["uid"], &admin["role"]), (&json!(2), &json!("admin")));
+    ok(ana.delete("/v1/groups/grp-team").await);
+    let (_, entries) = sync(&bo, Some(&bos)).await;
+    assert_eq!(convs(&entries), ["grp-team"], "dissolved, but not left");
+    assert!(entries[0].get("left").is_none());
     server.stop().await;
 }
 

@@ -69,7 +69,8 @@ async fn deed(chance: &mut Chance, people: &[Person<'_>], time: &AtomicU64, serv
             who.put(&format!("{at}/settings"), settings).await
         }
         12 => {
-            let role = json!({"role": ["admin", "member"][chance.below(2) as usize]});
+            let role = ["admin", "member"][chance.below(2) as usize];
+            let role = json!({"role": role});
             people[0].put(&format!("/v1/groups/{conv}/members/{uid}/role"), role).await
         }
         13 if chance.below(4) == 0 => {
@@ -140,7 +141,7 @@ async fn whenever_a_device_syncs_it_ends_with_what_a_fresh_one_gets() {
             assert_eq!(had, kept, "{conv} of {uid}");
         }
         assert_eq!(device.kept.len(), fresh.kept.len(), "{uid}");
-        assert!(fresh.kept.len() > 1, "something happened");
+        assert!(uid != 1 || fresh.kept.len() > 1, "something happened");
         let shown: Value = person.get("/v1/conversations?limit=200").await.json;
         assert_eq!(shown["conversations"].as_array().unwrap().len(), fresh.kept.len());
     }
