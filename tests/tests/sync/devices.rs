@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use tests::log::START;
-use tests::server::{Person, Server};
+use tests::server::{Person, Server, send};
 
 use crate::device::Device;
 use crate::said::{found, text};
@@ -75,13 +76,8 @@ async fn deed(chance: &mut Chance, people: &[Person<'_>], time: &AtomicU64, serv
         }
         13 if chance.below(4) == 0 => {
             let name = json!({"name": format!("named {seq}")});
-            people[0]
-                .request(reqwest::Method::PATCH, &format!("/v1/groups/{conv}"))
-                .json(&name)
-                .send()
-                .await
-                .unwrap();
-            return;
+            let group = people[0].request(Method::PATCH, &format!("/v1/groups/{conv}"));
+            send(group.json(&name)).await
         }
         14 if uid != 1 => people[0].delete(&format!("/v1/groups/{conv}/members/{uid}")).await,
         _ => people[0].post(&format!("/v1/groups/{conv}/members"), json!({"uids": [uid]})).await,
