@@ -7,7 +7,9 @@ use event_store::{Clock, CommandHandler, Entropy};
 use metrics_exporter_prometheus::PrometheusHandle;
 use projections::ReadModels;
 
-use crate::{auth::Tokens, cursor::Cursors, msg_ids::MsgIds, problem::Problem, ready::Checks};
+use crate::{
+    auth::Tokens, cursor::Cursors, msg_ids::MsgIds, problem::Problem, ready::Checks, sync_cursor::SyncCursors,
+};
 
 /// Everything that a request may need.
 pub struct App {
@@ -25,6 +27,8 @@ pub struct App {
     pub entropy: Arc<dyn Entropy>,
     /// Writes and reads the opaque cursors of paged lists.
     pub cursors: Cursors,
+    /// Writes and reads the cursors of sync, resume and pushes.
+    pub sync_cursors: SyncCursors,
     /// How much is too much.
     pub limits: Limits,
     /// What must be well for `/readyz` to say so.

@@ -31,6 +31,7 @@ pub mod routes;
 pub mod secret;
 pub mod serve;
 pub mod server;
+pub mod sync_cursor;
 pub mod time_text;
 pub mod writer;
 

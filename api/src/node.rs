@@ -14,6 +14,7 @@ use crate::{
     cursor::Cursors,
     measures,
     ready::{Check, Checks},
+    sync_cursor::SyncCursors,
     writer::{Writer, WriterError},
 };
 
@@ -81,6 +82,7 @@ impl Node {
         let app = Arc::new(App {
             commands: writer.commands.clone(),
             cursors: Cursors::of_log(store.info().log_id),
+            sync_cursors: SyncCursors::of_log(store.info()),
             read_models,
             msg_ids: writer.msg_ids.clone(),
             tokens,

@@ -13,7 +13,10 @@ use utoipa::{
 
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
-    rest::{conversations, groups, marks, members, messages, operations, readers, system::SystemContent},
+    rest::{
+        batch, conversations, groups, marks, members, messages, operations, readers, sync,
+        system::SystemContent,
+    },
 };
 
 /// The document that `/openapi.json` shows.
@@ -31,6 +34,7 @@ use crate::{
         conversations::list, conversations::one, conversations::with, conversations::hide, conversations::settle,
         groups::create, groups::one, groups::change, groups::dissolve,
         members::list, members::add, members::remove, members::set_role,
+        sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -85,6 +89,8 @@ macro_rules! problems {
 problems! {
     /// Of a list of one's own.
     ListProblems = [[Code::InvalidParameter, Code::InvalidCursor]];
+    /// Of a batch of ranges.
+    BatchProblems = [OF_BODIES, [Code::InvalidConvId]];
     /// Of a uid in the path.
     UidProblems = [[Code::InvalidUid]];
     /// Of a question.

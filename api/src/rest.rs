@@ -1,6 +1,7 @@
 //! The REST resources. A handler is one breath: parse, build the command, hand it over, answer.
 
 pub mod answers;
+pub mod batch;
 pub mod conversations;
 pub mod groups;
 pub mod lists;
@@ -9,4 +10,5 @@ pub mod members;
 pub mod messages;
 pub mod operations;
 pub mod readers;
+pub mod sync;
 pub mod system;

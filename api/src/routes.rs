@@ -16,7 +16,7 @@ use crate::{
     openapi::Description,
     problem::Problem,
     requests,
-    rest::{conversations, groups, marks, members, messages, operations, readers},
+    rest::{batch, conversations, groups, marks, members, messages, operations, readers, sync},
 };
 
 /// The whole HTTP side of the server.
@@ -39,6 +39,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/groups/{conv_id}/members", get(members::list).post(members::add))
         .route("/v1/groups/{conv_id}/members/{uid}", delete(members::remove))
         .route("/v1/groups/{conv_id}/members/{uid}/role", put(members::set_role))
+        .route("/v1/sync", get(sync::sync))
+        .route("/v1/messages/batch", post(batch::batch))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))

@@ -11,9 +11,13 @@ pub mod postgres;
 pub mod recorded;
 pub mod shard;
 pub mod surroundings;
+pub mod vector;
 
 pub use handler::{CommandError, CommandHandler, Pending, Request, Sequence};
-pub use port::{Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, StoreError, Turn};
+pub use port::{
+    Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,
+};
 pub use recorded::{Body, Header, Origin, Position, Recorded, StreamName, StreamRef};
 pub use shard::Shard;
 pub use surroundings::{Clock, Entropy};
+pub use vector::Vector;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     codec,
-    port::{Batch, EventStore, Found, LogInfo, ShardHead, StoreError, StreamHead, Turn, Wanted},
+    port::{Batch, EventStore, Found, LogInfo, ShardHead, Since, StoreError, StreamHead, Turn, Wanted},
     recorded::{Position, Recorded, StreamName},
     shard::{SHARDS, Shard},
 };
@@ -94,6 +94,29 @@ impl ShardLog {
         indices.iter().skip(skip).take(limit as usize).map(|index| self.events[*index].clone()).collect()
     }
 
+    fn stream_positions(&self, conv: &ConvId) -> [Position; 3] {
+        StreamKind::ALL.map(|kind| {
+            let stream = self.streams.get(&StreamName::new(conv, kind));
+            let last = stream.and_then(|indices| indices.last());
+            last.map_or(Position::START, |index| self.events[*index].header.position)
+        })
+    }
+
+    fn facts_since(&self, Since { conv, after, up_to }: &Since) -> Vec<Recorded> {
+        let indices = [StreamKind::Mark, StreamKind::Group]
+            .into_iter()
+            .filter_map(|kind| self.streams.get(&StreamName::new(conv, kind)))
+            .flatten();
+        let mut facts: Vec<Recorded> = indices
+            .map(|index| &self.events[*index])
+            .filter(|event| event.header.position > *after && event.header.position <= *up_to)
+            .filter(|event| event.header.event_type != codec::EventType::ReadAdvanced as i16)
+            .cloned()
+            .collect();
+        facts.sort_by_key(|event| event.header.position);
+        facts
+    }
+
     fn append(&mut self, batch: &Batch) {
         for event in &batch.events {
             let index = self.events.len();
@@ -172,12 +195,20 @@ impl EventStore for MemoryEventStore {
     }
 
     async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
-        let log = self.of_conversation(conv).log();
-        let last = StreamKind::ALL.map(|kind| {
-            let stream = log.streams.get(&StreamName::new(conv, kind));
-            stream.and_then(|indices| indices.last()).map(|index| log.events[*index].header.position)
-        });
-        Ok(last.into_iter().flatten().max().unwrap_or_default())
+        let last = self.of_conversation(conv).log().stream_positions(conv);
+        Ok(last.into_iter().max().unwrap_or_default())
+    }
+
+    async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
+        Ok(convs.iter().map(|conv| self.of_conversation(conv).log().stream_positions(conv)).collect())
+    }
+
+    async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+        let of_one = |asked: &Since| {
+            let facts = self.of_conversation(&asked.conv).log().facts_since(asked);
+            facts.into_iter().take(each as usize)
+        };
+        Ok(asked.iter().flat_map(of_one).take(limit as usize).collect())
     }
 
     async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {

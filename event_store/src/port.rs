@@ -68,6 +68,17 @@ pub struct Found {
     pub events: Vec<(EventId, Recorded)>,
 }
 
+/// Which later facts of one conversation are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Since {
+    /// Of which one.
+    pub conv: ConvId,
+    /// Only what is above it in the shard's order.
+    pub after: Position,
+    /// Only what is not above this.
+    pub up_to: Position,
+}
+
 /// A piece's new value, to be written with the events from which it follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PieceWrite {
@@ -195,6 +206,15 @@ pub trait EventStore: Send + Sync + 'static {
 
     /// The position of a conversation's last event, over its three streams.
     async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError>;
+
+    /// The positions of the last events of the message, mark and group stream of each conversation, in the order
+    /// asked; at the start where there is none. One cheap probe a stream, in a constant number of reads.
+    async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError>;
+
+    /// The later facts of conversations: events of their mark and group streams, but no read positions, which
+    /// outnumber all others. Conversation by conversation in the order asked, ascending by position; of each at
+    /// most `each`, and at most `limit` in all, in a constant number of reads.
+    async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError>;
 
     /// What commands need, in a constant number of reads, whatever the length of the histories.
     async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError>;

@@ -9,6 +9,7 @@ mod load;
 mod notifier;
 mod read;
 mod rows;
+mod since;
 mod turn;
 
 use std::{
@@ -28,7 +29,7 @@ use tokio_postgres::NoTls;
 use uuid::Uuid;
 
 use crate::{
-    port::{Batch, EventStore, Found, LogInfo, ShardHead, StoreError, Turn, Wanted},
+    port::{Batch, EventStore, Found, LogInfo, ShardHead, Since, StoreError, Turn, Wanted},
     recorded::{Position, Recorded, StreamName},
     shard::{SHARD_FUNCTION, SHARDS, Shard},
 };
@@ -223,6 +224,14 @@ impl EventStore for PostgresEventStore {
             .await
             .map_err(|error| unavailable(doing, error))?;
         Ok(Position::new(row.get::<_, Option<i64>>(0).unwrap_or(0) as u64))
+    }
+
+    async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
+        since::stream_positions(&self.inner, convs).await
+    }
+
+    async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+        since::facts_since(&self.inner, asked, each, limit).await
     }
 
     async fn load(&self, _shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {

@@ -95,7 +95,7 @@ type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
 impl<'a> Pipeline<'a> {
     async fn apply(&self, step: Step) -> Result<(), ApplyError> {
         let Step { generation, shard, from, to, folded, now } = step;
-        let Effects { history, marks, reads, watermarks, settings, heads, members, mentions } =
+        let Effects { history, marks, reads, watermarks, settings, heads, members, mentions, departures } =
             folded.effects;
         let mut plan = history.plan();
         let moved = Write {
@@ -130,6 +130,7 @@ impl<'a> Pipeline<'a> {
             .chain(heads.writes())
             .chain(members.writes())
             .chain(mentions.writes())
+            .chain(departures.writes())
             .chain(checkpoint::park(generation, &folded.parked, now));
         for write in writes {
             match self.prepared(write).await {

@@ -9,7 +9,7 @@ use event_store::{Header, Position, Recorded, Shard, codec::DecodeError};
 use uuid::Uuid;
 
 use crate::{
-    group_read, head,
+    departure, group_read, head,
     history::{self, message},
     marks, member, mention, setting, watermark,
 };
@@ -25,6 +25,7 @@ pub(crate) struct Effects {
     pub heads: head::Effects,
     pub members: member::Effects,
     pub mentions: mention::Effects,
+    pub departures: departure::Effects,
 }
 
 /// A conversation with an event that could not be applied.
@@ -106,12 +107,14 @@ impl Effects {
                 };
                 self.history.append(conv, seq, message::encode(&fact));
                 self.mentions.note(conv, &fact);
-                self.came(conv, seq, sender, create_at, now);
+                self.came(header, seq, sender, create_at);
             }
             Event::MessageRecalled { seq, by, at } => self.marks.recall(conv, seq, by, at),
             Event::MessagesDeletedFor { uid, seqs } => self.marks.delete(conv, uid, &seqs, true),
             Event::MessagesRestoredFor { uid, seqs } => self.marks.delete(conv, uid, &seqs, false),
-            Event::ReadAdvanced { uid, read_seq, at } => self.reads.raise(conv, uid, read_seq, at),
+            Event::ReadAdvanced { uid, read_seq, at } => {
+                self.reads.raise(conv, uid, read_seq, at, header.position)
+            }
             Event::HistoryCleared { uid, up_to_seq } => self.watermarks.clear(conv, uid, up_to_seq),
             Event::ConversationHidden { uid, up_to_seq } => self.watermarks.hide(conv, uid, up_to_seq),
             Event::SettingsChanged { uid, settings } => self.settings.set(conv, uid, settings),
@@ -119,7 +122,7 @@ impl Effects {
                 self.heads.found(conv, &name, history, now);
                 self.members.join(conv, owner, Role::Owner, Seq::ZERO, now);
                 if announced {
-                    self.reads.raise(conv, owner, Seq::ZERO.next(), 0);
+                    self.reads.raise(conv, owner, Seq::ZERO.next(), 0, header.position);
                 }
             }
             Event::MembersJoined { uids, joined_seq, by: _, announced, source: _ } => {
@@ -127,10 +130,13 @@ impl Effects {
                 let read_seq = if announced { joined_seq.next() } else { joined_seq };
                 for uid in uids {
                     self.members.join(conv, uid, Role::Member, joined_seq, now);
-                    self.reads.raise(conv, uid, read_seq, 0);
+                    self.reads.raise(conv, uid, read_seq, 0, header.position);
                 }
             }
-            Event::MemberLeft { uid, by: _, announced: _, source: _ } => self.members.leave(conv, uid),
+            Event::MemberLeft { uid, by: _, announced: _, source: _ } => {
+                self.members.leave(conv, uid);
+                self.departures.note(conv, uid, header.position);
+            }
             Event::RoleChanged { uid, role, by: _ } => self.members.set_role(conv, uid, role),
             Event::GroupChanged { change, by: _ } => self.heads.change_group(conv, change),
             Event::GroupDissolved { by: _ } => self.heads.dissolve(conv),
@@ -142,15 +148,16 @@ impl Effects {
         let (conv, seq) = (&header.stream.conv, Seq::new(header.version));
         let sender = Sender::new(header.actor).unwrap_or(Sender::System);
         self.history.append(conv, seq, Vec::new());
-        self.came(conv, seq, sender, header.create_at.unwrap_or(header.recorded_at), header.recorded_at);
+        self.came(header, seq, sender, header.create_at.unwrap_or(header.recorded_at));
     }
 
     /// What every message does beside its body.
-    fn came(&mut self, conv: &ConvId, seq: Seq, sender: Sender, create_at: Ms, now: Ms) {
+    fn came(&mut self, header: &Header, seq: Seq, sender: Sender, create_at: Ms) {
+        let (conv, now) = (&header.stream.conv, header.recorded_at);
         self.heads.grow(conv, seq, now);
         match sender {
             Sender::System => self.history.system(conv, seq),
-            Sender::Person(uid) => self.reads.raise(conv, uid, seq, create_at),
+            Sender::Person(uid) => self.reads.raise(conv, uid, seq, create_at, header.position),
         }
         if seq == Seq::ZERO.next() {
             self.members.first_message(conv, now);

@@ -5,6 +5,7 @@
 
 mod apply;
 mod checkpoint;
+mod departure;
 mod effects;
 mod follow;
 mod generation;
@@ -22,6 +23,7 @@ mod setting;
 mod snapshot;
 mod standing;
 mod summary;
+pub mod sync;
 mod watermark;
 mod write;
 

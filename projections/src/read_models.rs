@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
 use domain::{ConvId, Seq, Uid};
-use event_store::{EventStore, Position, Shard};
+use event_store::{EventStore, Position, Shard, Vector};
 use futures_util::future::join;
 use tokio::time::{Instant, sleep};
 
@@ -175,19 +175,30 @@ impl ReadModels {
         }
     }
 
-    /// A snapshot that has passed the heads of all shards as they were when the question came, and the person's
-    /// first memberships.
+    /// As [`Self::abreast`], with the person's first memberships.
     async fn memberships(
         &self,
         doing: &'static str,
         viewer: Uid,
     ) -> Result<(Snapshot, Vec<tokio_postgres::Row>), QueryError> {
-        let mut patience = Patience::new();
         let (uid, limit) = (int(viewer.get()), MEMBERSHIPS_AT_ONCE as i64);
         let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&uid, &"", &limit];
-        let open = || self.open(doing, Ask { sql: MEMBERSHIPS, params: &params });
+        let (snapshot, _, _, rows) = self.abreast(doing, Ask { sql: MEMBERSHIPS, params: &params }).await?;
+        Ok((snapshot, rows))
+    }
+
+    /// A snapshot that has passed the heads of all shards as they were when the question came: with the positions
+    /// that it has passed, those heads, and the answer to a first question.
+    pub(crate) async fn abreast(
+        &self,
+        doing: &'static str,
+        ask: Ask<'_>,
+    ) -> Result<(Snapshot, Vector, Vector, Vec<tokio_postgres::Row>), QueryError> {
+        let mut patience = Patience::new();
+        let open = || self.open(doing, ask);
         let (opened, heads) = join(open(), self.store.shard_heads()).await;
         let heads = heads.map_err(|error| unavailable(doing, error))?;
+        let vector = Vector::new(heads.iter().map(|head| head.position).collect());
         let wanted: Vec<_> =
             Shard::all(u16::MAX).zip(heads).map(|(shard, head)| (shard, head.position)).collect();
         let (mut snapshot, mut positions, mut rows) = opened?;
@@ -196,11 +207,23 @@ impl ReadModels {
             self.wait(&wanted, &mut patience).await?;
             (snapshot, positions, rows) = open().await?;
         }
-        Ok((snapshot, rows))
+        let mut passed = Vector::start(self.store.info().shards);
+        positions.iter().for_each(|(shard, position)| passed.raise(*shard, *position));
+        Ok((snapshot, passed, vector, rows))
+    }
+
+    /// The log behind the read models.
+    pub(crate) fn store(&self) -> &dyn EventStore {
+        &*self.store
+    }
+
+    /// The generation that answers.
+    pub(crate) fn generation(&self) -> &Generation {
+        &self.generation
     }
 
     /// A snapshot with the checkpoints that it sees and the answer to a first question.
-    async fn open(
+    pub(crate) async fn open(
         &self,
         doing: &'static str,
         ask: Ask<'_>,
@@ -213,7 +236,11 @@ impl ReadModels {
         Ok((snapshot, positions, rows))
     }
 
-    async fn wait(&self, wanted: &[(Shard, Position)], patience: &mut Patience) -> Result<(), QueryError> {
+    pub(crate) async fn wait(
+        &self,
+        wanted: &[(Shard, Position)],
+        patience: &mut Patience,
+    ) -> Result<(), QueryError> {
         let left = patience.left().ok_or(QueryError::Behind)?;
         let Some(progress) = &self.progress else {
             sleep(POLL.min(left)).await;
@@ -233,18 +260,19 @@ impl ReadModels {
     }
 }
 
-fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
+/// Has a snapshot passed this?
+pub(crate) fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
     wanted == Position::START || positions.iter().any(|(of, position)| *of == shard && *position >= wanted)
 }
 
 /// The time that one answer may spend on waiting.
-struct Patience {
+pub(crate) struct Patience {
     until: Instant,
     asked: bool,
 }
 
 impl Patience {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { until: Instant::now() + PATIENCE, asked: false }
     }
 
@@ -261,7 +289,7 @@ impl Patience {
 }
 
 /// The parameters of `standing.sql`.
-struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     convs: &'a [ConvId],
     texts: Vec<&'a str>,
     peers: Vec<Option<i64>>,
@@ -270,7 +298,7 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
+    pub(crate) fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
         Self {
             convs,
             texts: convs.iter().map(ConvId::as_str).collect(),
@@ -280,12 +308,12 @@ impl<'a> Asked<'a> {
         }
     }
 
-    fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
+    pub(crate) fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
         [&self.texts, &self.viewer, &self.peers, &CONVERSATION, &self.generation]
     }
 
     /// Rows come in any order.
-    fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
+    pub(crate) fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
         let mut standings = Vec::with_capacity(rows.len());
         for row in rows {
             let text: &str = row.try_get(0)?;

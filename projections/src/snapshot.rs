@@ -9,6 +9,7 @@ use crate::query::QueryError;
 const BEGIN: &str = "begin isolation level repeatable read read only";
 
 /// A question: a statement and its parameters.
+#[derive(Clone, Copy)]
 pub(crate) struct Ask<'a> {
     pub sql: &'static str,
     pub params: &'a [&'a (dyn ToSql + Sync)],

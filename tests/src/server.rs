@@ -87,12 +87,13 @@ impl Server {
         Self { clock, database, commands, base, client: Client::new(), stop, running }
     }
 
-    /// Stops it and waits until it has.
-    pub async fn stop(mut self) {
+    /// Stops it and waits until it has. Its database may serve the next one.
+    pub async fn stop(mut self) -> TestDatabase {
         self.stop.take();
         if let Some(running) = self.running.take() {
             running.await.expect("a clean stop");
         }
+        self.database
     }
 
     /// A request without a token.

@@ -6,11 +6,11 @@ use domain::{Event, EventId, Need, Seq, StreamKind};
 use event_store::chain::{self, Unsealed};
 use event_store::codec;
 use event_store::memory::MemoryEventStore;
-use event_store::port::Wanted;
+use event_store::port::{Since, Wanted};
 use event_store::{
     Append, AppendError, Appended, Batch, EventStore, Origin, Position, Shard, ShardHead, StreamName,
 };
-use tests::log::{HandClock, START, chat, migrated, postgres_log, surroundings, uid};
+use tests::log::{HandClock, START, chat, group, migrated, postgres_log, surroundings, uid};
 use uuid::Uuid;
 
 /// Runs each rule against each adapter.
@@ -38,6 +38,7 @@ contract!(
     a_guard_that_has_moved_is_a_conflict,
     each_append_of_several_is_on_its_own,
     a_shard_is_read_in_order_and_in_pieces,
+    what_came_since_is_read_without_read_positions,
     nothing_is_appended_where_the_shard_has_moved,
     an_empty_batch_asks_where_the_shard_stands,
     a_turn_is_exclusive_and_can_be_given_back,
@@ -161,6 +162,53 @@ async fn a_shard_is_read_in_order_and_in_pieces(store: Store) {
     assert_eq!(store.shard_head(shard).await.unwrap().position, after);
     assert_eq!(store.shard_heads().await.unwrap()[usize::from(shard.get())].position, after);
     assert_eq!(store.conversation_position(&stream(StreamKind::Mark).conv).await.unwrap(), after);
+}
+
+async fn what_came_since_is_read_without_read_positions(store: Store) {
+    let (busy, idle) = (group("busy"), chat(1, 2));
+    let shard = Shard::of(&busy, store.info().shards);
+    let unsealed = |event: &Event, n: u64| Unsealed {
+        event_id: EventId::new(Uuid::from_u128(u128::from(n))),
+        encoded: codec::encode(event),
+        ..unsealed(1)
+    };
+    let mut versions = [0, 0, 0];
+    let mut say = async |event: Event, n: u64| {
+        let kind = event.stream();
+        let expected = versions[kind as usize];
+        versions[kind as usize] += 1;
+        let stream = StreamName::new(&busy, kind);
+        let append = Append { stream, expected, guards: vec![], events: vec![unsealed(&event, n)] };
+        store.append(shard, vec![append], &surroundings()).await.unwrap().remove(0).unwrap().position
+    };
+    let seqs = |n| vec![Seq::new(n)];
+    let deleted = say(Event::MessagesDeletedFor { uid: uid(1), seqs: seqs(1) }, 1).await;
+    let left = say(Event::MemberLeft { uid: uid(1), by: uid(1), announced: false, source: None }, 2).await;
+    say(Event::ReadAdvanced { uid: uid(1), read_seq: Seq::new(1), at: 1 }, 3).await;
+    let restored = say(Event::MessagesRestoredFor { uid: uid(1), seqs: seqs(1) }, 4).await;
+    let read = say(Event::ReadAdvanced { uid: uid(1), read_seq: Seq::new(2), at: 1 }, 5).await;
+
+    let heads = store.stream_positions(&[idle.clone(), busy.clone(), busy.clone()]).await.unwrap();
+    let of_busy = [Position::START, read, left];
+    assert_eq!(heads, [[Position::START; 3], of_busy, of_busy]);
+
+    let since = |conv: &domain::ConvId, after, up_to| Since { conv: conv.clone(), after, up_to };
+    let facts = async |asked: &[Since], each, limit| {
+        let facts = store.facts_since(asked, each, limit).await.unwrap();
+        assert!(facts.iter().all(|fact| fact.header.stream.conv == busy && fact.event().is_ok()));
+        facts.into_iter().map(|fact| fact.header.position).collect::<Vec<_>>()
+    };
+    let all = since(&busy, Position::START, read);
+    assert_eq!(
+        facts(&[since(&idle, Position::START, read), all.clone()], 9, 9).await,
+        [deleted, left, restored]
+    );
+    assert_eq!(facts(&[since(&busy, deleted, read)], 9, 9).await, [left, restored]);
+    assert_eq!(facts(&[since(&busy, Position::START, left)], 9, 9).await, [deleted, left]);
+    assert_eq!(facts(&[since(&busy, read, read)], 9, 9).await, []);
+    assert_eq!(facts(std::slice::from_ref(&all), 2, 9).await, [deleted, left], "of each");
+    assert_eq!(facts(&[all.clone(), all], 9, 4).await, [deleted, left, restored, deleted], "in all");
+    assert_eq!(facts(&[], 9, 9).await, []);
 }
 
 /// One event, sealed after these heads.

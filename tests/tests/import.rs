@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use domain::{ConvId, Event, Ms, MsgId, StreamKind, Uid};
 use event_store::chain::Unsealed;
 use event_store::memory::MemoryEventStore;
-use event_store::port::{Batch, Found, ShardHead, Wanted};
+use event_store::port::{Batch, Found, ShardHead, Since, Wanted};
 use event_store::{
     Append, CommandHandler, EventStore, LogInfo, Position, Recorded, Shard, StoreError, StreamName, Turn,
     codec,
@@ -416,6 +416,12 @@ impl EventStore for Away {
     }
     async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
         self.store.conversation_position(conv).await
+    }
+    async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
+        self.store.stream_positions(convs).await
+    }
+    async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+        self.store.facts_since(asked, each, limit).await
     }
     async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
         self.store.load(shard, wanted).await

@@ -1,6 +1,7 @@
 //! Message bodies, immutable, in buckets of a hundred: rows while a bucket fills, one compressed row once it is
 //! full. Here is what a batch of sends comes to; [`page`] is the query side.
 
+pub(crate) mod batch;
 pub(crate) mod bucket;
 pub(crate) mod load;
 pub(crate) mod message;

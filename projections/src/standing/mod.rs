@@ -22,6 +22,8 @@ pub(crate) struct Standing {
     /// Of a single chat: the other one's.
     pub peer_read: (Seq, Ms),
     pub settings: Settings,
+    /// Out of the viewer's list until the next message.
+    pub hidden: bool,
 }
 
 impl Standing {
@@ -46,6 +48,7 @@ impl Standing {
             read: (seq("read_seq")?.unwrap_or(Seq::ZERO).min(max_seq.unwrap_or(Seq::ZERO)), ms("read_at")?),
             peer_read: (seq("peer_read_seq")?.unwrap_or(Seq::ZERO), ms("peer_read_at")?),
             settings: Settings { pinned: row.try_get("pinned")?, muted: row.try_get("muted")? },
+            hidden: row.try_get("hidden")?,
         })
     }
 

@@ -9,7 +9,7 @@ use crate::{
     world::{World, caught_up},
 };
 
-fn founded(name: &str) -> Event {
+pub fn founded(name: &str) -> Event {
     let (name, history) = (name.into(), History::All);
     Event::GroupCreated { name, owner: uid(1), history, announced: false, source: None }
 }

@@ -10,7 +10,7 @@ use event_store::{
     chain::{Unsealed, seal},
     codec,
     memory::MemoryEventStore,
-    port::{Found, StreamHead, Wanted},
+    port::{Found, Since, StreamHead, Wanted},
 };
 use tokio::sync::{Mutex, watch};
 use uuid::Uuid;
@@ -118,6 +118,14 @@ impl EventStore for BadDelivery {
 
     async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
         self.store.conversation_position(conv).await
+    }
+
+    async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
+        self.store.stream_positions(convs).await
+    }
+
+    async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {
+        self.store.facts_since(asked, each, limit).await
     }
 
     async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {

@@ -22,7 +22,7 @@ impl Clock for StandingClock {
     }
 }
 
-const TABLES: [(&str, &str); 12] = [
+const TABLES: [(&str, &str); 13] = [
     ("history_tail", "conv_id, seq"),
     ("history_bucket", "conv_id, bucket"),
     ("system_message", "conv_id, seq"),
@@ -35,6 +35,7 @@ const TABLES: [(&str, &str); 12] = [
     ("member_by_conv", "conv_id, uid"),
     ("member_by_person", "uid, conv_id"),
     ("mention", "conv_id, uid, seq"),
+    ("departure", "uid, conv_id"),
 ];
 
 impl World {
@@ -45,6 +46,7 @@ impl World {
             include_str!("../../../migrations/V1__log.sql"),
             include_str!("../../../migrations/V2__read_models.sql"),
             include_str!("../../../migrations/V4__groups_and_lists.sql"),
+            include_str!("../../../migrations/V5__sync.sql"),
         ] {
             client.batch_execute(migration).await.unwrap();
         }
