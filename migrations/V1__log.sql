@@ -50,10 +50,6 @@ create unique index event_in_shard on log.event (shard, position);
 -- A repeat of a send (1) or of a keyed clear (6) is found by its id; every other repeat is known from state.
 create unique index event_by_id on log.event (stream_id, event_id) where event_type in (1, 6);
 
--- Later facts but read positions, which outnumber everything else: a device that was away asks for those of one
--- conversation after a position. Neither a send (1) nor a read position (5) pays for it.
-create index event_change on log.event (stream_id, position) where event_type not in (1, 5);
-
 -- msg_id grows with time, so a few kilobytes of ranges find it.
 create index event_by_msg_id on log.event using brin (msg_id) with (autosummarize = on);
 

@@ -95,13 +95,12 @@ begin
         primary key (conv_id, uid, bucket)
     ) with (fillfactor = 80);
 
-    -- How far each has read, and the event that said so. Only ever raised; no index but the key's, so that a raise is a HOT update.
+    -- How far each has read. Only ever raised; no index but the key's, so that a raise is a HOT update.
     create table group_read (
         conv_id     text collate "C" not null,
         uid         bigint not null,
         read_seq    bigint not null,
         read_at     bigint not null,
-        position    bigint not null,
         primary key (conv_id, uid)
     ) with (fillfactor = 70);
 
@@ -140,14 +139,6 @@ begin
         conv_id     text collate "C" not null,
         joined_seq  bigint not null,
         joined_at   bigint not null,
-        primary key (uid, conv_id)
-    );
-
-    -- Which groups a person has left, and the event that said so. Membership says whether it still counts.
-    create table departure (
-        uid         bigint not null,
-        conv_id     text collate "C" not null,
-        position    bigint not null,
         primary key (uid, conv_id)
     );
 

@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::Ms;
+use domain::{Ms, Stamp};
 use event_store::{Clock, CommandHandler, Entropy};
 use metrics_exporter_prometheus::PrometheusHandle;
 use projections::ReadModels;
 
 use crate::{
-    auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, ready::Checks, sync_cursor::SyncCursors,
+    auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, problem::Problem, ready::Checks,
+    sync_cursor::SyncCursors,
 };
 
 /// Everything that a request may need.
@@ -37,6 +38,13 @@ pub struct App {
     pub checks: Checks,
     /// What `/metrics` prints.
     pub metrics: PrometheusHandle,
+}
+
+impl App {
+    /// For a message of the system's own, should a command make one.
+    pub async fn stamp(&self) -> Result<Stamp, Problem> {
+        Ok(Stamp { msg_id: self.msg_ids.next_in_time().await?, at: self.clock.now() })
+    }
 }
 
 /// Bounds that the configuration may move.

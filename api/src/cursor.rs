@@ -3,7 +3,8 @@
 //!
 //! The checksum's key follows from the log's id: every server of a log reads the cursors of every other.
 
-use domain::{ConvId, Ms, Uid};
+use domain::{ConvId, Uid};
+use projections::query::ListPlace;
 use uuid::Uuid;
 
 use crate::problem::{Code, Problem};
@@ -16,6 +17,10 @@ const CHECKSUM_DIGITS: usize = 16;
 
 /// The longest cursor, in bytes: a time and a conversation's id take far less.
 const CURSOR_BYTES_MAX: usize = 512;
+
+/// How a place in the list of conversations begins: those that are not pinned, and those that are.
+const PLAIN: &str = "n";
+const PINNED: &str = "p";
 
 /// Writes and reads cursors.
 pub struct Cursors {
@@ -62,16 +67,23 @@ impl Cursors {
         self.open(list, viewer, cursor, |text| Uid::parse(text).ok())
     }
 
-    /// A cursor behind a conversation and its activity.
-    pub fn after_conversation(&self, viewer: Uid, (at, conv): (Ms, &ConvId)) -> String {
-        self.seal(&List::Conversations, viewer, &format!("{at}/{conv}"))
+    /// A cursor behind a conversation's place.
+    pub fn after_conversation(&self, viewer: Uid, place: &ListPlace) -> String {
+        let ListPlace { pinned, at, conv } = place;
+        self.seal(
+            &List::Conversations,
+            viewer,
+            &format!("{}/{at}/{conv}", if *pinned { PINNED } else { PLAIN }),
+        )
     }
 
     /// Reads it back.
-    pub fn conversation(&self, viewer: Uid, cursor: Option<&str>) -> Result<Option<(Ms, ConvId)>, Problem> {
+    pub fn conversation(&self, viewer: Uid, cursor: Option<&str>) -> Result<Option<ListPlace>, Problem> {
         self.open(&List::Conversations, viewer, cursor, |text| {
-            let (at, conv) = text.split_once('/')?;
-            Some((at.parse().ok()?, ConvId::parse(conv).ok()?))
+            let (pinned, place) = text.split_once('/')?;
+            let (at, conv) = place.split_once('/')?;
+            let pinned = [PLAIN, PINNED].iter().position(|it| *it == pinned)? == 1;
+            Some(ListPlace { pinned, at: at.parse().ok()?, conv: ConvId::parse(conv).ok()? })
         })
     }
 
@@ -126,9 +138,12 @@ mod tests {
     fn a_cursor_comes_back_as_it_was_given() {
         let cursors = Cursors::of_log(Uuid::from_u128(1));
         let conv = ConvId::single(uid(1), uid(2));
-        let cursor = cursors.after_conversation(uid(1), (7, &conv));
         let again = Cursors::of_log(Uuid::from_u128(1));
-        assert_eq!(again.conversation(uid(1), Some(&cursor)), Ok(Some((7, conv))));
+        for pinned in [false, true] {
+            let place = ListPlace { pinned, at: 7, conv: conv.clone() };
+            let cursor = cursors.after_conversation(uid(1), &place);
+            assert_eq!(again.conversation(uid(1), Some(&cursor)), Ok(Some(place)));
+        }
         assert_eq!(again.conversation(uid(1), None), Ok(None));
     }
 

@@ -13,7 +13,10 @@ use utoipa::{
 
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
-    rest::{batch, conversations, groups, marks, messages, operations, readers, sync},
+    rest::{
+        batch, conversations, groups, marks, members, messages, operations, readers, sync,
+        system::SystemContent,
+    },
     ws,
 };
 
@@ -29,13 +32,14 @@ use crate::{
         messages::send, messages::page, messages::recall, messages::delete, messages::restore,
         marks::read, marks::clear,
         readers::read_positions, readers::readers,
-        conversations::list, conversations::one, conversations::with,
-        groups::create, groups::members, groups::add, groups::remove,
+        conversations::list, conversations::one, conversations::with, conversations::hide, conversations::settle,
+        groups::create, groups::one, groups::change, groups::dissolve,
+        members::list, members::add, members::remove, members::set_role,
         ws::connect,
         sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
     ),
-    components(schemas(ProblemBody)),
+    components(schemas(ProblemBody, SystemContent)),
     modifiers(&Bearer),
     security(("bearer" = [])),
 )]
@@ -102,7 +106,7 @@ problems! {
     /// Of a send.
     SendProblems = [OF_BODIES, OF_COMMANDS, [
         Code::MessageNotFound, Code::IdempotencyConflict, Code::InvalidContent, Code::InvalidUid, Code::InvalidSeq,
-        Code::InvalidClientMsgId
+        Code::InvalidClientMsgId, Code::Muted, Code::GroupDissolved
     ]];
     /// Of a recall.
     RecallProblems = [OF_COMMANDS, [
@@ -112,8 +116,15 @@ problems! {
     ReadProblems = [OF_BODIES, OF_COMMANDS, [Code::InvalidSeq, Code::ReadSeqBeyondHead]];
     /// Of a clear.
     ClearProblems = [OF_BODIES, OF_COMMANDS, [
-        Code::InvalidIdempotencyKey, Code::InvalidSeq, Code::UpToSeqBeyondHead
+        Code::InvalidIdempotencyKey, Code::InvalidSeq, Code::UpToSeqBeyondHead, Code::IdempotencyConflict
     ]];
+    /// Of a hiding.
+    HideProblems = [OF_BODIES, OF_COMMANDS, [
+        Code::InvalidIdempotencyKey, Code::InvalidParameter, Code::InvalidSeq, Code::UpToSeqBeyondHead,
+        Code::IdempotencyConflict
+    ]];
+    /// Of settings.
+    SettingsProblems = [OF_BODIES, OF_COMMANDS];
     /// Of a foundation.
     CreateGroupProblems = [OF_BODIES, OF_COMMANDS, [
         Code::InvalidIdempotencyKey, Code::InvalidGroupId, Code::InvalidName, Code::InvalidUid, Code::GroupExists,
@@ -121,12 +132,24 @@ problems! {
     ]];
     /// Of an addition.
     MembersProblems = [OF_BODIES, OF_COMMANDS, [
-        Code::NotAGroup, Code::NotAllowed, Code::InvalidUid, Code::GroupFull
+        Code::NotAGroup, Code::NotAllowed, Code::InvalidUid, Code::GroupFull, Code::GroupDissolved
     ]];
     /// Of a removal.
     RemoveMemberProblems = [OF_COMMANDS, [
-        Code::NotAGroup, Code::NotAllowed, Code::InvalidUid, Code::MemberNotFound, Code::OwnerStays
+        Code::NotAGroup, Code::NotAllowed, Code::InvalidUid, Code::MemberNotFound, Code::OwnerStays,
+        Code::GroupDissolved
     ]];
+    /// Of a role.
+    RoleProblems = [OF_BODIES, OF_COMMANDS, [
+        Code::NotAGroup, Code::NotAllowed, Code::InvalidUid, Code::MemberNotFound, Code::OwnerStays,
+        Code::GroupDissolved
+    ]];
+    /// Of a change of a group.
+    ChangeGroupProblems = [OF_BODIES, OF_COMMANDS, [
+        Code::NotAGroup, Code::NotAllowed, Code::InvalidName, Code::GroupDissolved
+    ]];
+    /// Of an end of a group.
+    DissolveProblems = [OF_COMMANDS, [Code::NotAGroup, Code::NotAllowed]];
 }
 
 fn by_status(codes: impl Iterator<Item = Code>) -> BTreeMap<String, RefOr<Response>> {

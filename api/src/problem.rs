@@ -38,6 +38,7 @@ pub enum Code {
     NotAMember,
     NotAllowed,
     NotSender,
+    Muted,
     NotFound,
     MessageNotFound,
     MemberNotFound,
@@ -48,6 +49,7 @@ pub enum Code {
     RecallWindowPassed,
     GroupExists,
     OwnerStays,
+    GroupDissolved,
     ContentTooLarge,
     UnsupportedMediaType,
     InvalidBody,
@@ -83,6 +85,7 @@ impl Code {
             Self::NotAMember => (403, "not_a_member", "You are not a member of this conversation"),
             Self::NotAllowed => (403, "not_allowed", "You have not the right to do this"),
             Self::NotSender => (403, "not_sender", "This is not your message"),
+            Self::Muted => (403, "muted", "Only the owner and the admins may send at present"),
             Self::NotFound => (404, "not_found", "There is nothing at this address"),
             Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
@@ -96,7 +99,8 @@ impl Code {
                 (409, "recall_window_passed", "It is too late to recall this message")
             }
             Self::GroupExists => (409, "group_exists", "This group's id is taken"),
-            Self::OwnerStays => (409, "owner_stays", "The owner cannot leave"),
+            Self::OwnerStays => (409, "owner_stays", "The owner hands over first"),
+            Self::GroupDissolved => (409, "group_dissolved", "This group was dissolved"),
             Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
             Self::UnsupportedMediaType => {
                 (415, "unsupported_media_type", "The body must be application/json")
@@ -234,6 +238,8 @@ impl From<Rejection> for Problem {
             Rejection::GroupFull { .. } => Code::GroupFull,
             Rejection::MemberNotFound => Code::MemberNotFound,
             Rejection::OwnerStays => Code::OwnerStays,
+            Rejection::Muted => Code::Muted,
+            Rejection::GroupDissolved => Code::GroupDissolved,
         };
         Self::new(code, rejection)
     }
@@ -328,6 +334,7 @@ mod tests {
         assert_eq!(answer(Rejection::NotAMember), (403, "not_a_member"));
         assert_eq!(answer(QueryError::NotAMember), (403, "not_a_member"));
         assert_eq!(answer(Rejection::NotSender), (403, "not_sender"));
+        assert_eq!(answer(Rejection::Muted), (403, "muted"));
         assert_eq!(answer(Rejection::RecallWindowPassed { seconds: 120 }), (409, "recall_window_passed"));
         assert_eq!(answer(Rejection::MessageNotFound(seq)), (404, "message_not_found"));
         assert_eq!(answer(Rejection::ReadBeyondHead { max_seq: seq }), (422, "read_seq_beyond_head"));

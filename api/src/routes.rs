@@ -16,7 +16,7 @@ use crate::{
     openapi::Description,
     problem::Problem,
     requests,
-    rest::{batch, conversations, groups, marks, messages, operations, readers, sync},
+    rest::{batch, conversations, groups, marks, members, messages, operations, readers, sync},
     ws,
 };
 
@@ -25,7 +25,8 @@ pub fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/v1/conversations", get(conversations::list))
         .route("/v1/conversations/with/{uid}", get(conversations::with))
-        .route("/v1/conversations/{conv_id}", get(conversations::one))
+        .route("/v1/conversations/{conv_id}", get(conversations::one).delete(conversations::hide))
+        .route("/v1/conversations/{conv_id}/settings", put(conversations::settle))
         .route("/v1/conversations/{conv_id}/messages", get(messages::page).post(messages::send))
         .route("/v1/conversations/{conv_id}/messages/delete", post(messages::delete))
         .route("/v1/conversations/{conv_id}/messages/restore", post(messages::restore))
@@ -35,8 +36,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/conversations/{conv_id}/read-positions", get(readers::read_positions))
         .route("/v1/conversations/{conv_id}/clear", post(marks::clear))
         .route("/v1/groups", post(groups::create))
-        .route("/v1/groups/{conv_id}/members", get(groups::members).post(groups::add))
-        .route("/v1/groups/{conv_id}/members/{uid}", delete(groups::remove))
+        .route("/v1/groups/{conv_id}", get(groups::one).patch(groups::change).delete(groups::dissolve))
+        .route("/v1/groups/{conv_id}/members", get(members::list).post(members::add))
+        .route("/v1/groups/{conv_id}/members/{uid}", delete(members::remove))
+        .route("/v1/groups/{conv_id}/members/{uid}/role", put(members::set_role))
         .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::{
     content::{Content, Flags},
-    event::{History, Role},
+    event::{GroupChange, History, Invite, Role, Settings},
     event_id::EventId,
     ids::{ClientMsgId, Ms, Seq, Uid},
     snowflake::MsgId,
@@ -17,6 +17,15 @@ pub struct Caller {
     pub uid: Uid,
     /// Has the role `admin`: may recall anywhere.
     pub admin: bool,
+}
+
+/// What a message of the system's own gets, should a command make one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Its id.
+    pub msg_id: MsgId,
+    /// Now.
+    pub at: Ms,
 }
 
 /// A message to be sent.
@@ -136,6 +145,24 @@ pub enum Command {
         /// By this a repeat finds its first answer.
         key: Option<Uuid>,
     },
+    /// Clear the history and take the conversation out of one's list until the next message.
+    Hide {
+        /// Who.
+        uid: Uid,
+        /// Up to and with this one; none means the head when handled.
+        up_to_seq: Option<Seq>,
+        /// By this a repeat finds its first answer.
+        key: Option<Uuid>,
+    },
+    /// Want a conversation otherwise in one's list.
+    Settle {
+        /// Who.
+        uid: Uid,
+        /// Ahead of the others? None leaves it.
+        pinned: Option<bool>,
+        /// Without noise? None leaves it.
+        muted: Option<bool>,
+    },
     /// Found a group.
     CreateGroup {
         /// Its owner.
@@ -148,6 +175,8 @@ pub enum Command {
         history: History,
         /// Members that a group may have.
         limit: u32,
+        /// For the message that tells of it.
+        stamp: Stamp,
     },
     /// Bring people in.
     AddMembers {
@@ -157,6 +186,8 @@ pub enum Command {
         uids: Vec<Uid>,
         /// Members that a group may have.
         limit: u32,
+        /// For the message that tells of it.
+        stamp: Stamp,
     },
     /// Remove somebody, or leave.
     RemoveMember {
@@ -164,6 +195,33 @@ pub enum Command {
         by: Uid,
         /// Whom.
         uid: Uid,
+        /// For the message that tells of it.
+        stamp: Stamp,
+    },
+    /// Give a member another role; the role of the owner is handed over.
+    SetRole {
+        /// By whom.
+        by: Uid,
+        /// To whom.
+        uid: Uid,
+        /// Which.
+        role: Role,
+    },
+    /// Change a group's own facts.
+    ChangeGroup {
+        /// By whom.
+        by: Uid,
+        /// To what.
+        change: GroupChange,
+        /// For the message that tells of a new name.
+        stamp: Stamp,
+    },
+    /// End a group.
+    DissolveGroup {
+        /// By whom.
+        by: Uid,
+        /// For the message that tells of it.
+        stamp: Stamp,
     },
     /// A line of an import.
     Import(Import),
@@ -176,9 +234,16 @@ impl Command {
             Self::Send(send) => send.sender,
             Self::Recall { by, .. } => by.uid,
             Self::Delete { uid, .. } | Self::Restore { uid, .. } => *uid,
-            Self::Read { uid, .. } | Self::Clear { uid, .. } => *uid,
+            Self::Read { uid, .. }
+            | Self::Clear { uid, .. }
+            | Self::Hide { uid, .. }
+            | Self::Settle { uid, .. } => *uid,
             Self::CreateGroup { owner, .. } => *owner,
-            Self::AddMembers { by, .. } | Self::RemoveMember { by, .. } => *by,
+            Self::AddMembers { by, .. }
+            | Self::RemoveMember { by, .. }
+            | Self::SetRole { by, .. }
+            | Self::ChangeGroup { by, .. }
+            | Self::DissolveGroup { by, .. } => *by,
             Self::Import(Import::Message { sender, .. }) => *sender,
             Self::Import(Import::Join { uid, .. } | Import::Leave { uid, .. }) => *uid,
         }
@@ -223,7 +288,7 @@ pub enum Reply {
     Restored(u64),
     /// To Read: the position that stands by the reader's own reports.
     Read(Seq),
-    /// To Clear: the lowest seq that the person sees now.
+    /// To Clear and to Hide: the lowest seq that the person sees now.
     Cleared {
         /// It may be the head's next.
         min_seq: Seq,
@@ -237,6 +302,10 @@ pub enum Reply {
     Added(Vec<Uid>),
     /// To RemoveMember.
     Removed,
+    /// To SetRole, ChangeGroup and DissolveGroup: it is as asked.
+    Done,
+    /// To Settle: as they are now.
+    Settled(Settings),
     /// To an import's join or leave: did it change anything?
     Imported {
         /// False for a repeated line.
@@ -288,6 +357,21 @@ impl Role {
     /// The inverse of [`Role::name`].
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl Invite {
+    /// `admins` or `members`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admins => "admins",
+            Self::Members => "members",
+        }
+    }
+
+    /// The inverse of [`Invite::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Admins, Self::Members].into_iter().find(|invite| invite.name() == name)
     }
 }
 

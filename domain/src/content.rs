@@ -235,6 +235,11 @@ impl Content {
         Self { msg_type, json }
     }
 
+    /// The server's own; small, since we made it.
+    pub(crate) fn system(content: &Value) -> Self {
+        Self { msg_type: MsgType::System, json: content.to_string() }
+    }
+
     fn bounded(msg_type: MsgType, json: String, limit: usize) -> Result<Self, ContentError> {
         if json.len() > limit {
             return Err(ContentError::TooLarge { bytes: json.len(), limit });

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 
 use crate::{
     bucket::{Bits, Bucket},
-    command::{Sent, Source},
+    command::Sent,
     content::{Content, Flags},
     conv_id::ConvId,
-    event::{Event, History, Role, StreamKind},
+    event::{Event, History, Role, Settings, StreamKind},
     event_id::EventId,
+    group::{Group, Member},
     ids::{Ms, Sender, Seq, Uid},
 };
 
@@ -52,30 +53,6 @@ pub enum Need {
     Event(StreamKind, EventId),
 }
 
-/// A group's own facts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
-    /// What it is called.
-    pub name: String,
-    /// Who founded it.
-    pub creator: Uid,
-    /// What new members see.
-    pub history: History,
-    /// How many are in it.
-    pub members: u32,
-}
-
-/// One person's membership of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    /// None after leaving.
-    pub role: Option<Role>,
-    /// The head at the last joining.
-    pub joined_seq: Seq,
-    /// The line of the last imported change, by which a second import recognises what it has done.
-    pub source: Option<Source>,
-}
-
 /// One person's positions in a conversation, as far as they are events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Person {
@@ -83,6 +60,10 @@ pub struct Person {
     pub read_seq: Seq,
     /// The clear-history watermark.
     pub cleared_seq: Seq,
+    /// The head when the conversation was last taken out of the list, if it ever was.
+    pub hidden_seq: Option<Seq>,
+    /// What the person wants of it in the list, once they have said something.
+    pub settings: Option<Settings>,
 }
 
 /// A recall.
@@ -115,6 +96,11 @@ pub enum Earlier {
     },
     /// A keyed clear.
     Cleared {
+        /// Its watermark.
+        up_to_seq: Seq,
+    },
+    /// A keyed hiding.
+    Hidden {
         /// Its watermark.
         up_to_seq: Seq,
     },
@@ -284,9 +270,22 @@ impl Conversation {
                 self.earlier.insert(id, Some(Earlier::Cleared { up_to_seq: *up_to_seq }));
                 vec![Key::Person(*uid)]
             }
-            Event::GroupCreated { name, owner, history, source } => {
-                let group = Group { name: name.clone(), creator: *owner, history: *history, members: 1 };
-                self.group = Some(Some(group));
+            Event::ConversationHidden { uid, up_to_seq } => {
+                if let Some(person) = self.people.get_mut(uid) {
+                    person.cleared_seq = person.cleared_seq.max(*up_to_seq);
+                    person.hidden_seq = person.hidden_seq.max(Some(*up_to_seq));
+                }
+                self.earlier.insert(id, Some(Earlier::Hidden { up_to_seq: *up_to_seq }));
+                vec![Key::Person(*uid)]
+            }
+            Event::SettingsChanged { uid, settings } => {
+                if let Some(person) = self.people.get_mut(uid) {
+                    person.settings = Some(*settings);
+                }
+                vec![Key::Person(*uid)]
+            }
+            Event::GroupCreated { name, owner, history, announced: _, source } => {
+                self.group = Some(Some(Group::founded(name, *owner, *history)));
                 let source = source.clone();
                 let founder = Member { role: Some(Role::Owner), joined_seq: self.max_seq(), source };
                 self.members.insert(*owner, Some(founder));
@@ -300,7 +299,7 @@ impl Conversation {
                     let (role, joined_seq) = (Some(Role::Member), *joined_seq);
                     self.members.insert(*uid, Some(Member { role, joined_seq, source }));
                 }
-                self.count_members(|n| n.saturating_add(uids.len() as u32));
+                self.change_group(|group| group.members = group.members.saturating_add(uids.len() as u32));
                 [Key::Group].into_iter().chain(uids.iter().copied().map(Key::Member)).collect()
             }
             Event::MemberLeft { uid, source, .. } => {
@@ -310,15 +309,29 @@ impl Conversation {
                         member.source.clone_from(source);
                     }
                 }
-                self.count_members(|n| n.saturating_sub(1));
+                self.change_group(|group| group.members = group.members.saturating_sub(1));
                 vec![Key::Group, Key::Member(*uid)]
+            }
+            Event::RoleChanged { uid, role, .. } => {
+                if let Some(Some(member)) = self.members.get_mut(uid) {
+                    member.role = Some(*role);
+                }
+                vec![Key::Member(*uid)]
+            }
+            Event::GroupChanged { change, .. } => {
+                self.change_group(|group| group.take(change));
+                vec![Key::Group]
+            }
+            Event::GroupDissolved { .. } => {
+                self.change_group(|group| group.dissolved = true);
+                vec![Key::Group]
             }
         }
     }
 
-    fn count_members(&mut self, change: impl Fn(u32) -> u32) {
+    fn change_group(&mut self, change: impl FnOnce(&mut Group)) {
         if let Some(Some(group)) = &mut self.group {
-            group.members = change(group.members);
+            change(group);
         }
     }
 

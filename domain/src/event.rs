@@ -34,12 +34,31 @@ pub enum History {
 /// What a member of a group may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Send, leave.
+    /// Send, leave; bring people in, where the group lets its members.
     Member,
     /// Also add, remove and recall.
     Admin,
     /// Everything.
     Owner,
+}
+
+/// Who may bring people into a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Invite {
+    /// The owner and the admins.
+    #[default]
+    Admins,
+    /// Every member.
+    Members,
+}
+
+/// How one person wants a conversation in their list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// Stands ahead of the others.
+    pub pinned: bool,
+    /// Makes no noise.
+    pub muted: bool,
 }
 
 /// A fact.
@@ -103,6 +122,21 @@ pub enum Event {
         /// Up to and with this message; never above the head of that moment.
         up_to_seq: Seq,
     },
+    /// A person has cleared the history up to here, and taken the conversation out of their list until the next
+    /// message.
+    ConversationHidden {
+        /// The person.
+        uid: Uid,
+        /// Up to and with this message; never above the head of that moment.
+        up_to_seq: Seq,
+    },
+    /// A person wants a conversation otherwise in their list.
+    SettingsChanged {
+        /// The person.
+        uid: Uid,
+        /// All of them, as they are now.
+        settings: Settings,
+    },
     /// A group exists. Its creator is its owner and first member.
     GroupCreated {
         /// What it is called.
@@ -111,6 +145,8 @@ pub enum Event {
         owner: Uid,
         /// What new members see.
         history: History,
+        /// Does a message of the system tell of it?
+        announced: bool,
         /// Where an import took it from.
         source: Option<crate::Source>,
     },
@@ -122,6 +158,8 @@ pub enum Event {
         joined_seq: Seq,
         /// Who added them (oneself in an import).
         by: Uid,
+        /// Does a message of the system tell of it? It comes right after `joined_seq`.
+        announced: bool,
         /// Where an import took it from.
         source: Option<crate::Source>,
     },
@@ -131,9 +169,45 @@ pub enum Event {
         uid: Uid,
         /// Who removed them, or the same.
         by: Uid,
+        /// Does a message of the system tell of it?
+        announced: bool,
         /// Where an import took it from.
         source: Option<crate::Source>,
     },
+    /// A member has another role. A hand-over is two of these: first the new owner, then the old one.
+    RoleChanged {
+        /// Who.
+        uid: Uid,
+        /// As what.
+        role: Role,
+        /// By whom.
+        by: Uid,
+    },
+    /// A group is not any more what it was. A new name is told by a message of the system.
+    GroupChanged {
+        /// What changes, and nothing else.
+        change: GroupChange,
+        /// By whom.
+        by: Uid,
+    },
+    /// A group is over: it can be read, but nothing is sent and nobody joins. A message of the system tells of it.
+    GroupDissolved {
+        /// By whom.
+        by: Uid,
+    },
+}
+
+/// New values of a group's own facts; none for those that stay.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GroupChange {
+    /// What it is called.
+    pub name: Option<String>,
+    /// What members see, backwards too.
+    pub history: Option<History>,
+    /// May only the owner and the admins send?
+    pub mute_all: Option<bool>,
+    /// Who may bring people in.
+    pub invite: Option<Invite>,
 }
 
 /// People in one MembersJoined: keeps a body below 20 KiB.
@@ -148,10 +222,15 @@ impl Event {
             | Self::MessagesDeletedFor { .. }
             | Self::MessagesRestoredFor { .. }
             | Self::ReadAdvanced { .. }
-            | Self::HistoryCleared { .. } => StreamKind::Mark,
-            Self::GroupCreated { .. } | Self::MembersJoined { .. } | Self::MemberLeft { .. } => {
-                StreamKind::Group
-            }
+            | Self::HistoryCleared { .. }
+            | Self::ConversationHidden { .. }
+            | Self::SettingsChanged { .. } => StreamKind::Mark,
+            Self::GroupCreated { .. }
+            | Self::MembersJoined { .. }
+            | Self::MemberLeft { .. }
+            | Self::RoleChanged { .. }
+            | Self::GroupChanged { .. }
+            | Self::GroupDissolved { .. } => StreamKind::Group,
         }
     }
 }

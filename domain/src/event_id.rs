@@ -54,6 +54,16 @@ impl EventId {
         Self::named(&format!("cleared/{conv}/{uid}/{up_to_seq}"))
     }
 
+    /// A conversation hidden up to a message: it is done once.
+    pub fn hidden(conv: &ConvId, uid: Uid, up_to_seq: Seq) -> Self {
+        Self::named(&format!("hidden/{conv}/{uid}/{up_to_seq}"))
+    }
+
+    /// The system's message about a change of a group, by the version of the first event that it tells of.
+    pub fn system(conv: &ConvId, group_version: u64) -> Self {
+        Self::named(&format!("system/{conv}/{group_version}"))
+    }
+
     /// What can happen again: the `index`-th event of a command decided when the stream stood at `version`.
     pub fn placed(conv: &ConvId, stream: StreamKind, version: u64, index: usize) -> Self {
         Self::named(&format!("placed/{}-{conv}/{version}/{index}", stream.name()))
@@ -80,8 +90,8 @@ pub fn group_of_key(creator: Uid, key: Uuid) -> Uuid {
     EventId::named(&format!("group/{creator}/{}", key.hyphenated())).get()
 }
 
-/// The client_msg_id of an imported message, which had none: its event id's UUID.
-pub fn imported_client_msg_id(id: EventId) -> ClientMsgId {
+/// The client_msg_id of a message that no client has named, as imported ones and the system's: its event id's UUID.
+pub fn unnamed_client_msg_id(id: EventId) -> ClientMsgId {
     ClientMsgId::new(id.get())
 }
 
@@ -116,13 +126,15 @@ mod tests {
             EventId::keyed(&chat, StreamKind::Mark, uid(1002), key, 0),
             EventId::imported(&source, uid(550_001), "text", 1, "hi/there"),
             EventId::new(group_of_key(uid(1001), key)),
+            EventId::hidden(&chat, uid(1002), Seq::new(7)),
+            EventId::system(&ConvId::parse("grp-team").unwrap(), 3),
         ]
         .map(|id| id.get().to_string());
         assert_eq!(ids, GOLDEN);
     }
 
     /// Computed with another implementation of UUIDv5 (Python's).
-    const GOLDEN: [&str; 8] = [
+    const GOLDEN: [&str; 10] = [
         "75559500-e942-5118-9c01-df86c443ed3f",
         "120b8e56-89ee-5392-900d-b4d63300ea95",
         "3c47995c-5ee8-5325-a7a8-c830ac8c67d5",
@@ -131,6 +143,8 @@ mod tests {
         "161a2ed6-0f24-521b-95b8-49921eeaa542",
         "32fc58bc-92f7-5494-ad01-d31e601aa5be",
         "1a1ffaf6-b827-55b2-a1b7-c91c6457624a",
+        "161700d4-a1af-5e0b-9b5f-64d633e63a12",
+        "767d4ef6-937a-512b-9466-151c4c59abf5",
     ];
 
     #[test]

@@ -50,7 +50,13 @@ pub enum Rejection {
     /// Removing somebody who never was in.
     #[error("this person is not a member")]
     MemberNotFound,
-    /// The owner cannot be removed, and hands over before leaving.
-    #[error("the owner cannot leave or be removed while others are in the group")]
+    /// The owner cannot be removed, and hands over before leaving or being something else.
+    #[error("the owner hands over before leaving or taking another role, and cannot be removed")]
     OwnerStays,
+    /// Only the owner and the admins send at present.
+    #[error("only the group's owner and admins may send at present")]
+    Muted,
+    /// Nothing is sent here any more, and nobody joins.
+    #[error("this group was dissolved")]
+    GroupDissolved,
 }

@@ -5,6 +5,8 @@
 
 mod body;
 
+use std::borrow::Cow;
+
 use domain::{Event, MsgId, Seq};
 use uuid::Uuid;
 
@@ -54,25 +56,40 @@ pub enum EventType {
     ReadAdvanced = 5,
     /// HistoryCleared
     HistoryCleared = 6,
+    /// ConversationHidden
+    ConversationHidden = 7,
+    /// SettingsChanged
+    SettingsChanged = 8,
     /// GroupCreated
     GroupCreated = 20,
     /// MembersJoined
     MembersJoined = 21,
     /// MemberLeft
     MemberLeft = 22,
+    /// RoleChanged
+    RoleChanged = 23,
+    /// GroupChanged
+    GroupChanged = 24,
+    /// GroupDissolved
+    GroupDissolved = 25,
 }
 
 impl EventType {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 14] = [
         Self::MessageSent,
         Self::MessageRecalled,
         Self::MessagesDeletedFor,
         Self::MessagesRestoredFor,
         Self::ReadAdvanced,
         Self::HistoryCleared,
+        Self::ConversationHidden,
+        Self::SettingsChanged,
         Self::GroupCreated,
         Self::MembersJoined,
         Self::MemberLeft,
+        Self::RoleChanged,
+        Self::GroupChanged,
+        Self::GroupDissolved,
     ];
 
     /// The type with this number, if this binary knows it.
@@ -89,9 +106,12 @@ impl EventType {
             | Self::MessagesRestoredFor
             | Self::ReadAdvanced
             | Self::HistoryCleared
-            | Self::GroupCreated
-            | Self::MembersJoined
-            | Self::MemberLeft => 1,
+            | Self::ConversationHidden
+            | Self::SettingsChanged
+            | Self::RoleChanged
+            | Self::GroupChanged
+            | Self::GroupDissolved => 1,
+            Self::GroupCreated | Self::MembersJoined | Self::MemberLeft => 2,
         }
     }
 
@@ -103,9 +123,14 @@ impl EventType {
             Event::MessagesRestoredFor { .. } => Self::MessagesRestoredFor,
             Event::ReadAdvanced { .. } => Self::ReadAdvanced,
             Event::HistoryCleared { .. } => Self::HistoryCleared,
+            Event::ConversationHidden { .. } => Self::ConversationHidden,
+            Event::SettingsChanged { .. } => Self::SettingsChanged,
             Event::GroupCreated { .. } => Self::GroupCreated,
             Event::MembersJoined { .. } => Self::MembersJoined,
             Event::MemberLeft { .. } => Self::MemberLeft,
+            Event::RoleChanged { .. } => Self::RoleChanged,
+            Event::GroupChanged { .. } => Self::GroupChanged,
+            Event::GroupDissolved { .. } => Self::GroupDissolved,
         }
     }
 }
@@ -160,17 +185,27 @@ pub fn decode(recorded: &Recorded) -> Result<Event, DecodeError> {
         return Err(DecodeError::Erased);
     };
     let bytes = upcast(event_type, header.schema_version, bytes)?;
-    body::read(event_type, header, bytes)
+    body::read(event_type, header, &bytes)
 }
 
-/// Lifts a body of an older form to the newest one. The first change of a form adds its step here and keeps a
-/// golden file of the old one.
-fn upcast(event_type: EventType, version: i16, body: &[u8]) -> Result<&[u8], DecodeError> {
-    if version == event_type.schema_version() {
-        Ok(body)
-    } else {
-        Err(DecodeError::UnknownVersion { event_type: event_type as i16, version })
+/// Lifts a body of an older form to the newest one, step by step. A change of a form adds its step below and keeps
+/// a golden file of the old one.
+fn upcast(event_type: EventType, version: i16, body: &[u8]) -> Result<Cow<'_, [u8]>, DecodeError> {
+    let mut body = Cow::Borrowed(body);
+    let newest = event_type.schema_version();
+    if !(1..=newest).contains(&version) {
+        return Err(DecodeError::UnknownVersion { event_type: event_type as i16, version });
     }
+    for version in version..newest {
+        body = Cow::Owned(match (event_type, version) {
+            // Before version 2 no message of the system told of memberships.
+            (EventType::GroupCreated | EventType::MembersJoined | EventType::MemberLeft, 1) => {
+                body::with(&body, "announced", false)?
+            }
+            _ => return Err(DecodeError::UnknownVersion { event_type: event_type as i16, version }),
+        });
+    }
+    Ok(body)
 }
 
 /// A message's sender and time from its header, without its body.

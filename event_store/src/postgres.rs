@@ -43,6 +43,10 @@ const LOCK_TIMEOUT_S: u32 = 5;
 /// A transaction that has nothing to do for this long belongs to a node that hangs: Postgres ends it.
 const IDLE_TRANSACTION_TIMEOUT_S: u32 = 5;
 
+/// Every statement here probes keys, so the planner is not asked: a plan made for an empty table, and kept for the life
+/// of a connection, would scan what an import has filled since. Nor is it asked again: planning costs more than running.
+const PLANS: &str = "-c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off \
+                     -c enable_material=off -c jit=off -c plan_cache_mode=force_generic_plan";
 /// How long one waits for a connection: by then the database is away, or hundreds wait.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 
@@ -77,7 +81,7 @@ pub fn pool(config: &tokio_postgres::Config, connections: usize) -> Result<Pool,
     let mut config = config.clone();
     let options = config.get_options().unwrap_or_default().to_owned();
     config.options(format!(
-        "{options} -c lock_timeout={LOCK_TIMEOUT_S}s -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_S}s"
+        "{options} -c lock_timeout={LOCK_TIMEOUT_S}s -c idle_in_transaction_session_timeout={IDLE_TRANSACTION_TIMEOUT_S}s {PLANS}"
     ));
     if config.get_application_name().is_none() {
         config.application_name("quipu");

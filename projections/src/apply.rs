@@ -95,7 +95,7 @@ type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
 impl<'a> Pipeline<'a> {
     async fn apply(&self, step: Step) -> Result<(), ApplyError> {
         let Step { generation, shard, from, to, folded, now } = step;
-        let Effects { history, marks, reads, watermarks, heads, members, mentions, departures } =
+        let Effects { history, marks, reads, watermarks, settings, heads, members, mentions, departures } =
             folded.effects;
         let mut plan = history.plan();
         let moved = Write {
@@ -126,6 +126,7 @@ impl<'a> Pipeline<'a> {
             .chain(marks.writes())
             .chain(reads.writes())
             .chain(watermarks.writes())
+            .chain(settings.writes())
             .chain(heads.writes())
             .chain(members.writes())
             .chain(mentions.writes())

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::{
     departure, group_read, head,
     history::{self, message},
-    marks, member, mention, watermark,
+    marks, member, mention, setting, watermark,
 };
 
 /// What is to be written.
@@ -21,6 +21,7 @@ pub(crate) struct Effects {
     pub marks: marks::Effects,
     pub reads: group_read::Effects,
     pub watermarks: watermark::Effects,
+    pub settings: setting::Effects,
     pub heads: head::Effects,
     pub members: member::Effects,
     pub mentions: mention::Effects,
@@ -114,22 +115,31 @@ impl Effects {
             Event::ReadAdvanced { uid, read_seq, at } => {
                 self.reads.raise(conv, uid, read_seq, at, header.position)
             }
-            Event::HistoryCleared { uid, up_to_seq } => self.watermarks.raise(conv, uid, up_to_seq),
-            Event::GroupCreated { name, owner, history, source: _ } => {
+            Event::HistoryCleared { uid, up_to_seq } => self.watermarks.clear(conv, uid, up_to_seq),
+            Event::ConversationHidden { uid, up_to_seq } => self.watermarks.hide(conv, uid, up_to_seq),
+            Event::SettingsChanged { uid, settings } => self.settings.set(conv, uid, settings),
+            Event::GroupCreated { name, owner, history, announced, source: _ } => {
                 self.heads.found(conv, &name, history, now);
                 self.members.join(conv, owner, Role::Owner, Seq::ZERO, now);
-            }
-            Event::MembersJoined { uids, joined_seq, by: _, source: _ } => {
-                for uid in uids {
-                    self.members.join(conv, uid, Role::Member, joined_seq, now);
-                    // They start with everything read, and have read nothing themselves.
-                    self.reads.raise(conv, uid, joined_seq, 0, header.position);
+                if announced {
+                    self.reads.raise(conv, owner, Seq::ZERO.next(), 0, header.position);
                 }
             }
-            Event::MemberLeft { uid, by: _, source: _ } => {
+            Event::MembersJoined { uids, joined_seq, by: _, announced, source: _ } => {
+                // They start with everything read, the message about themselves too, and have read nothing themselves.
+                let read_seq = if announced { joined_seq.next() } else { joined_seq };
+                for uid in uids {
+                    self.members.join(conv, uid, Role::Member, joined_seq, now);
+                    self.reads.raise(conv, uid, read_seq, 0, header.position);
+                }
+            }
+            Event::MemberLeft { uid, by: _, announced: _, source: _ } => {
                 self.members.leave(conv, uid);
                 self.departures.note(conv, uid, header.position);
             }
+            Event::RoleChanged { uid, role, by: _ } => self.members.set_role(conv, uid, role),
+            Event::GroupChanged { change, by: _ } => self.heads.change_group(conv, change),
+            Event::GroupDissolved { by: _ } => self.heads.dissolve(conv),
         }
     }
 

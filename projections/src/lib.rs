@@ -20,6 +20,7 @@ mod progress;
 mod projector;
 pub mod query;
 mod read_models;
+mod setting;
 mod snapshot;
 mod standing;
 mod summary;

@@ -1,6 +1,6 @@
 //! What the read models answer: plain values, each already seen through the viewer's eyes.
 
-use domain::{ConvId, Fact, Ms, MsgType, Recall, Role, Sender, Seq, Uid};
+use domain::{ConvId, Fact, History, Invite, Ms, MsgType, Recall, Role, Sender, Seq, Settings, Uid};
 
 /// Which part of a history. Both bounds are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -128,15 +128,28 @@ pub struct Summary {
     pub last_message: Option<Item>,
     /// When the last message was appended, or the group was created or joined; 0 where nothing ever happened.
     pub updated_at: Ms,
+    /// How the viewer wants it in their list.
+    pub settings: Settings,
 }
 
-/// A page of conversations, newest activity first.
+/// Where a conversation stands in somebody's list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListPlace {
+    /// Pinned ones come first.
+    pub pinned: bool,
+    /// Then the newest activity.
+    pub at: Ms,
+    /// Then by id.
+    pub conv: ConvId,
+}
+
+/// A page of conversations: pinned ones first, then the newest activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SummaryPage {
     /// The conversations.
     pub conversations: Vec<Summary>,
-    /// Where the next page begins: after this activity and conversation.
-    pub next: Option<(Ms, ConvId)>,
+    /// Where the next page begins: after this place.
+    pub next: Option<ListPlace>,
 }
 
 /// How far one member has read.
@@ -174,6 +187,27 @@ pub struct MemberRow {
     pub role: Role,
     /// The head when they joined.
     pub joined_seq: Seq,
+}
+
+/// A group's own facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupRow {
+    /// What it is called.
+    pub name: String,
+    /// What members see.
+    pub history: History,
+    /// May only the owner and the admins send?
+    pub mute_all: bool,
+    /// Who may bring people in.
+    pub invite: Invite,
+    /// Is it over?
+    pub dissolved: bool,
+    /// How many are in it.
+    pub members: u64,
+    /// Who owns it; none where the last owner has left.
+    pub owner: Option<Uid>,
+    /// What the viewer is in it.
+    pub role: Role,
 }
 
 /// Why there is no answer.

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, sync::Arc, time::Duration};
 
-use domain::{ConvId, Ms, Seq, Uid};
+use domain::{ConvId, Seq, Uid};
 use event_store::{EventStore, Position, Shard, Vector};
 use futures_util::future::join;
 use tokio::time::{Instant, sleep};
@@ -13,11 +13,12 @@ use crate::{
     checkpoint,
     generation::Generation,
     group_read::query as group_read,
-    history,
+    head, history,
     member::query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
     progress::Progress,
     query::{
-        MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers, Summary, SummaryPage,
+        GroupRow, ListPlace, MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers,
+        Summary, SummaryPage,
     },
     snapshot::{Ask, Snapshot, unavailable},
     standing::{STANDING, Standing},
@@ -64,26 +65,35 @@ impl ReadModels {
         summaries.pop().ok_or_else(|| snapshot.failed("an answer is missing"))
     }
 
-    /// One's conversations, newest activity first, then by id. Parked ones are left out.
+    /// A group's own facts, as a member sees them.
+    pub async fn group(&self, conv: &ConvId, viewer: Uid) -> Result<GroupRow, QueryError> {
+        let (snapshot, _) = self.standing("read a group", conv, viewer).await?;
+        head::query::group(&snapshot, conv, viewer).await
+    }
+
+    /// One's conversations: pinned ones first, then the newest activity, then by id. Parked ones are left out, and
+    /// hidden ones until their next message.
     pub async fn summaries(
         &self,
         viewer: Uid,
         limit: PageLimit,
-        after: Option<(Ms, ConvId)>,
+        after: Option<ListPlace>,
     ) -> Result<SummaryPage, QueryError> {
         let (snapshot, memberships) = self.memberships("list conversations", viewer).await?;
-        let after = after.map(|(at, conv)| Place(Reverse(at), conv));
+        let after = after.map(|ListPlace { pinned, at, conv }| Place::new(pinned, at, conv));
         let (generation, wanted) = (self.generation.number(), limit.get() as usize);
         // One more than fits, to know whether there is a next page.
         let mut places = member::inbox(&snapshot, viewer, generation, memberships, after, wanted + 1).await?;
         let more = places.len() > wanted;
         places.truncate(wanted);
-        let convs: Vec<ConvId> = places.iter().map(|Place(_, conv)| conv.clone()).collect();
+        let convs: Vec<ConvId> = places.iter().map(|Place(_, _, conv)| conv.clone()).collect();
         let standings = Asked::new(&convs, viewer, generation);
         let [rows] = snapshot.ask([Ask { sql: STANDING, params: &standings.params() }]).await?;
         let mut standings = standings.read(&rows).map_err(|error| snapshot.failed(error))?;
-        standings.sort_by_cached_key(|standing| Place(Reverse(standing.updated_at()), standing.conv.clone()));
-        let next = places.pop().filter(|_| more).map(|Place(Reverse(at), conv)| (at, conv));
+        let place = |it: &Standing| Place::new(it.settings.pinned, it.updated_at(), it.conv.clone());
+        standings.sort_by_cached_key(place);
+        let last = places.pop().filter(|_| more);
+        let next = last.map(|Place(Reverse(pinned), Reverse(at), conv)| ListPlace { pinned, at, conv });
         Ok(SummaryPage { conversations: summary::summaries(&snapshot, viewer, &standings).await?, next })
     }
 

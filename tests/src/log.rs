@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use domain::{ClientMsgId, Command, Content, ConvId, Flags, GroupSlug, Ms, MsgId, Seq, Uid};
+use domain::{ClientMsgId, Command, Content, ConvId, Flags, GroupSlug, Ms, MsgId, Seq, Stamp, Uid};
 use event_store::postgres::{NewLog, PostgresEventStore, pool};
 use event_store::surroundings::{Clock, Entropy, Surroundings};
 use event_store::{CommandHandler, EventStore, Request};
@@ -118,6 +118,11 @@ pub fn chat(a: u64, b: u64) -> ConvId {
 /// A group.
 pub fn group(slug: &str) -> ConvId {
     ConvId::group(&GroupSlug::parse(slug).expect("a test's slug is good"))
+}
+
+/// Of a message of the system's own.
+pub fn stamp() -> Stamp {
+    Stamp { msg_id: MsgId::new(1 << 62), at: START }
 }
 
 /// Of nobody's device.

@@ -184,7 +184,7 @@ async fn what_came_since_is_read_without_read_positions(store: Store) {
     };
     let seqs = |n| vec![Seq::new(n)];
     let deleted = say(Event::MessagesDeletedFor { uid: uid(1), seqs: seqs(1) }, 1).await;
-    let left = say(Event::MemberLeft { uid: uid(1), by: uid(1), source: None }, 2).await;
+    let left = say(Event::MemberLeft { uid: uid(1), by: uid(1), announced: false, source: None }, 2).await;
     say(Event::ReadAdvanced { uid: uid(1), read_seq: Seq::new(1), at: 1 }, 3).await;
     let restored = say(Event::MessagesRestoredFor { uid: uid(1), seqs: seqs(1) }, 4).await;
     let read = say(Event::ReadAdvanced { uid: uid(1), read_seq: Seq::new(2), at: 1 }, 5).await;
@@ -388,6 +388,7 @@ async fn every_text_survives(store: Store) {
         name: text.to_owned(),
         owner: uid(1),
         history: domain::History::All,
+        announced: false,
         source: None,
     };
     let events =

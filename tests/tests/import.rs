@@ -180,8 +180,11 @@ async fn whoever_left_later_is_not_brought_back() {
     let files = [file(folder.path(), "a.ndjson", &busy_group())];
     let (store, handler) = memory_node();
     import(&files, &handler).await;
-    let remove =
-        |uid: u64| domain::Command::RemoveMember { by: Uid::new(ANA).unwrap(), uid: Uid::new(uid).unwrap() };
+    let remove = |uid: u64| domain::Command::RemoveMember {
+        by: Uid::new(ANA).unwrap(),
+        uid: Uid::new(uid).unwrap(),
+        stamp: tests::log::stamp(),
+    };
     handler.handle(group("team--1"), request(remove(CY))).await.unwrap();
     let before = facts(&*store).await;
     import(&files, &handler).await;

@@ -5,25 +5,27 @@ use std::process::{Command as Process, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Command, ConvId, Event, GroupName, History, Rejection, Reply, Seq, StreamKind};
+use domain::{
+    Command, ConvId, Event, EventId, GroupName, History, Rejection, Reply, Sender, Seq, StreamKind,
+};
 use event_store::postgres::PostgresEventStore;
 use event_store::{CommandError, CommandHandler, EventStore, Position, Request, Shard, StreamName};
-use tests::log::{chat, group, migrated, node, postgres_log, read, request, say, send, uid};
+use tests::log::{chat, group, migrated, node, postgres_log, read, request, say, send, stamp, uid};
 
 const LIMIT: u32 = 1000;
 
 fn create(owner: u64, members: &[u64]) -> Request {
     let members = members.iter().copied().map(uid).collect();
-    let name = GroupName::parse("Team").unwrap();
-    request(Command::CreateGroup { owner: uid(owner), name, members, history: History::Joined, limit: LIMIT })
+    let (owner, name, history) = (uid(owner), GroupName::parse("Team").unwrap(), History::Joined);
+    request(Command::CreateGroup { owner, name, members, history, limit: LIMIT, stamp: stamp() })
 }
 
 fn add(by: u64, person: u64) -> Request {
-    request(Command::AddMembers { by: uid(by), uids: vec![uid(person)], limit: LIMIT })
+    request(Command::AddMembers { by: uid(by), uids: vec![uid(person)], limit: LIMIT, stamp: stamp() })
 }
 
 fn remove(by: u64, person: u64) -> Request {
-    request(Command::RemoveMember { by: uid(by), uid: uid(person) })
+    request(Command::RemoveMember { by: uid(by), uid: uid(person), stamp: stamp() })
 }
 
 fn seq_of(reply: Result<Reply, CommandError>) -> u64 {
@@ -74,9 +76,10 @@ async fn several_processes_on_one_hot_conversation_give_every_message_its_own_se
             last = seq;
         }
     }
-    assert_eq!(seqs, (1..=PROCESSES * EACH).collect());
+    // The first message tells of the founding.
+    assert_eq!(seqs, (2..=PROCESSES * EACH + 1).collect());
     let stream = store.read_stream(&StreamName::new(&conv, StreamKind::Message), 1, 10_000).await.unwrap();
-    assert_eq!(stream.len() as u64, PROCESSES * EACH);
+    assert_eq!(stream.len() as u64, PROCESSES * EACH + 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,7 +122,7 @@ async fn nobody_sends_after_being_removed_by_another_node() {
     for round in 1..=20 {
         let conv = group(&format!("race-{round}"));
         one.handle(conv.clone(), create(1, &[2])).await.unwrap();
-        assert_eq!(seq_of(other.handle(conv.clone(), send(2, 0)).await), 1);
+        assert_eq!(seq_of(other.handle(conv.clone(), send(2, 0)).await), 2);
         let sends = tokio::spawn({
             let (other, conv) = (other.clone(), conv.clone());
             async move {
@@ -139,7 +142,9 @@ async fn nobody_sends_after_being_removed_by_another_node() {
         for event in log_of(&*store, &conv).await {
             match event.event().unwrap() {
                 Event::MemberLeft { .. } => gone = true,
-                Event::MessageSent { .. } => assert!(!gone, "a message stands behind its sender's removal"),
+                Event::MessageSent { sender: Sender::Person(_), .. } => {
+                    assert!(!gone, "a message stands behind its sender's removal");
+                }
                 _ => {}
             }
         }
@@ -324,4 +329,34 @@ async fn what_was_taken_is_answered_before_the_handler_ends() {
         assert_eq!(seq_of(pending.answer().await), n);
     }
     assert!(matches!(handler.handle(chat(1, 2), send(1, 201)).await, Err(CommandError::Unavailable)));
+}
+
+/// What the system tells stands right behind what it tells of, and another node would have named it the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_happens_to_a_group_and_the_message_about_it_are_appended_together() {
+    let database = migrated().await;
+    let (store, one) = node(postgres_log(&database.config).await);
+    let (_store, other) = node(postgres_log(&database.config).await);
+    let conv = group("told");
+    one.handle(conv.clone(), create(1, &[2])).await.unwrap();
+    other.handle(conv.clone(), add(1, 3)).await.unwrap();
+    other.handle(conv.clone(), add(1, 3)).await.unwrap();
+    one.handle(conv.clone(), remove(2, 2)).await.unwrap();
+    let mut told = vec![];
+    let mut last = None;
+    for recorded in log_of(&*store, &conv).await {
+        let header = recorded.header.clone();
+        match recorded.event().unwrap() {
+            Event::MessageSent { sender, client_msg_id, .. } => {
+                let (version, position): (u64, u64) = last.take().unwrap();
+                assert_eq!((sender, header.actor, header.position.get()), (Sender::System, 0, position + 1));
+                assert_eq!(client_msg_id.get(), header.event_id.get());
+                told.push((header.version, version, header.event_id));
+            }
+            _ => last = Some((header.version, header.position.get())),
+        }
+    }
+    // A founding is two events of the group: the first of them names the message.
+    let named = |seq, last, first| (seq, last, EventId::system(&conv, first));
+    assert_eq!(told, [named(1, 2, 1), named(2, 3, 3), named(3, 4, 4)]);
 }

@@ -156,7 +156,8 @@ async fn groups_are_founded_joined_and_left() {
     assert_eq!(first.json["members"][0], json!({"uid": 1, "role": "owner", "joined_seq": 0}));
     let cursor = first.json["cursor"].as_str().unwrap();
     let second = cy.get(&format!("{members}?limit=2&cursor={cursor}")).await;
-    assert_eq!(second.json, json!({"members": [{"uid": 3, "role": "member", "joined_seq": 0}]}));
+    // The founding was told in message 1.
+    assert_eq!(second.json, json!({"members": [{"uid": 3, "role": "member", "joined_seq": 1}]}));
     assert_eq!(bo.get(&format!("{members}?cursor={cursor}")).await.problem(), (400, "invalid_cursor"));
     assert_eq!(ana.delete(&format!("{members}/1")).await.problem(), (409, "owner_stays"));
     assert_eq!(ana.delete(&format!("{members}/9")).await.problem(), (404, "member_not_found"));

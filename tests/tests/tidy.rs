@@ -57,6 +57,7 @@ fn the_tree_is_tidy() {
             crate_direction(path, text),
             sql_promise(path, text),
             sql_included(path, &included),
+            joins_across(path, text),
             length(path, text),
             header(path, text),
             marker(path, text),
@@ -170,6 +171,16 @@ fn sql_included(path: &Path, included: &BTreeSet<PathBuf>) -> Option<String> {
     (is_query(path) && !included.contains(path)).then(|| "no include_str! names it".into())
 }
 
+/// Read models lead with conv_id or with uid, by which they can be spread over machines: a statement stays with one.
+fn joins_across(path: &Path, text: &str) -> Option<String> {
+    const BY_CONV: [&str; 4] = ["head", "member_by_conv", "watermark", "setting"];
+    let statement = text.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n");
+    let across = is_query(path)
+        && finds_word(&statement, "member_by_person")
+        && BY_CONV.iter().any(|table| finds_word(&statement, table));
+    across.then(|| "joins what is kept by person with what is kept by conversation".into())
+}
+
 /// What the include_str! of a source file name, as paths from the root.
 fn included(path: &Path, text: &str) -> Vec<PathBuf> {
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -267,6 +278,14 @@ fn a_query_that_nobody_includes_is_found() {
     assert!(sql_included(Path::new("projections/src/history/page.sql"), &included).is_none());
     assert!(sql_included(Path::new("projections/other.sql"), &included).is_none());
     assert!(sql_included(Path::new("projections/src/page.sql"), &included).is_some());
+}
+
+#[test]
+fn a_join_across_is_found() {
+    let rule = |text: &str| joins_across(Path::new("projections/src/a.sql"), text);
+    assert!(rule("select from member_by_person m join head h on h.conv_id = m.conv_id").is_some());
+    assert!(rule("-- a.sql: not of a head.\nselect joined_at from member_by_person").is_none());
+    assert!(rule("select from head h left join setting s on s.conv_id = h.conv_id").is_none());
 }
 
 #[test]

@@ -33,12 +33,17 @@ impl Group {
                 self.members.extend(uids.iter().map(|uid| (*uid, *joined_seq)));
             }
             Event::MemberLeft { uid, .. } => drop(self.members.remove(uid)),
+            Event::GroupChanged { change, .. } => self.history = change.history.unwrap_or(self.history),
             Event::MessageSent { .. }
             | Event::MessageRecalled { .. }
             | Event::MessagesDeletedFor { .. }
             | Event::MessagesRestoredFor { .. }
             | Event::ReadAdvanced { .. }
-            | Event::HistoryCleared { .. } => {}
+            | Event::HistoryCleared { .. }
+            | Event::ConversationHidden { .. }
+            | Event::SettingsChanged { .. }
+            | Event::RoleChanged { .. }
+            | Event::GroupDissolved { .. } => {}
         }
     }
 }
@@ -119,11 +124,17 @@ mod tests {
     }
 
     fn joined(n: u64, at: u64) -> Event {
-        Event::MembersJoined { uids: vec![uid(n)], joined_seq: Seq::new(at), by: uid(1), source: None }
+        Event::MembersJoined {
+            uids: vec![uid(n)],
+            joined_seq: Seq::new(at),
+            by: uid(1),
+            announced: false,
+            source: None,
+        }
     }
 
     fn left(n: u64) -> Event {
-        Event::MemberLeft { uid: uid(n), by: uid(n), source: None }
+        Event::MemberLeft { uid: uid(n), by: uid(n), announced: false, source: None }
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Later {
                     self.deleted.remove(&(conv.clone(), *seq, *uid));
                 }
             }
-            Event::HistoryCleared { uid, up_to_seq } => {
+            Event::HistoryCleared { uid, up_to_seq } | Event::ConversationHidden { uid, up_to_seq } => {
                 let stands = self.cleared.entry((conv.clone(), *uid)).or_default();
                 *stands = (*stands).max(*up_to_seq);
             }
@@ -80,7 +80,11 @@ impl Later {
             | Event::ReadAdvanced { .. }
             | Event::GroupCreated { .. }
             | Event::MembersJoined { .. }
-            | Event::MemberLeft { .. } => {}
+            | Event::MemberLeft { .. }
+            | Event::SettingsChanged { .. }
+            | Event::RoleChanged { .. }
+            | Event::GroupChanged { .. }
+            | Event::GroupDissolved { .. } => {}
         }
     }
 }

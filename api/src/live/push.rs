@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::{ConvId, Event, Ms, Seq, Uid};
+use domain::{ConvId, Event, GroupChange, History, Invite, Ms, Seq, Settings, Uid};
 use event_store::Vector;
 use serde::Serialize;
 
@@ -66,7 +66,23 @@ pub enum What<'a> {
         /// The lowest seq that they may still see.
         min_seq: u64,
     },
-    /// People came in or went.
+    /// The viewer has taken the conversation out of the list, until its next message.
+    Hidden {
+        /// Which one.
+        conv_id: &'a str,
+        /// The lowest seq that they may still see.
+        min_seq: u64,
+    },
+    /// The viewer wants the conversation otherwise in the list.
+    Settings {
+        /// Which one.
+        conv_id: &'a str,
+        /// Ahead of the others?
+        pinned: bool,
+        /// Without noise?
+        muted: bool,
+    },
+    /// People came in or went, or became something else.
     Member {
         /// Where.
         conv_id: &'a str,
@@ -74,6 +90,31 @@ pub enum What<'a> {
         joined: Vec<u64>,
         /// Who is not in any more.
         left: Vec<u64>,
+        /// Who is something else now.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        changed: Option<MemberRole>,
+        /// Who did it.
+        by: u64,
+    },
+    /// A group is not any more what it was; only what has changed is named.
+    Group {
+        /// Which one.
+        conv_id: &'a str,
+        /// What it is called now.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// What its members see now.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        history: Option<&'static str>,
+        /// Do only its owner and admins speak now?
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mute_all: Option<bool>,
+        /// Who brings people in now.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        invite: Option<&'static str>,
+        /// Is it over?
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        dissolved: bool,
         /// Who did it.
         by: u64,
     },
@@ -86,6 +127,13 @@ pub enum What<'a> {
     },
     /// Pushes are missing from the cursor on: fetch from there.
     Resync {},
+}
+
+/// What a member is now.
+#[derive(Debug, Serialize)]
+pub struct MemberRole {
+    uid: u64,
+    role: &'static str,
 }
 
 /// A push that is ready but for its cursor.
@@ -187,6 +235,18 @@ pub fn later<'a>(conv_id: &'a str, event: &Event) -> Option<(What<'a>, Whom)> {
         Event::HistoryCleared { uid, up_to_seq } => {
             (What::Cleared { conv_id, min_seq: up_to_seq.next().get() }, Whom::Only(*uid))
         }
+        Event::ConversationHidden { uid, up_to_seq } => {
+            (What::Hidden { conv_id, min_seq: up_to_seq.next().get() }, Whom::Only(*uid))
+        }
+        Event::SettingsChanged { uid, settings: Settings { pinned, muted } } => {
+            (What::Settings { conv_id, pinned: *pinned, muted: *muted }, Whom::Only(*uid))
+        }
+        Event::RoleChanged { uid, role, by } => {
+            let changed = Some(MemberRole { uid: uid.get(), role: role.name() });
+            (What::Member { conv_id, joined: vec![], left: vec![], changed, by: by.get() }, Whom::All)
+        }
+        Event::GroupChanged { change, by } => (group(conv_id, change.clone(), false, *by), Whom::All),
+        Event::GroupDissolved { by } => (group(conv_id, GroupChange::default(), true, *by), Whom::All),
         Event::GroupCreated { owner, .. } => (member(conv_id, &[*owner], &[], *owner), Whom::All),
         Event::MembersJoined { uids, by, .. } => (member(conv_id, uids, &[], *by), Whom::All),
         Event::MemberLeft { uid, by, .. } => (member(conv_id, &[], &[*uid], *by), Whom::All),
@@ -199,7 +259,13 @@ pub fn read(conv_id: &str, uid: Uid, read_seq: Seq, read_at: Ms) -> What<'_> {
 }
 
 fn member<'a>(conv_id: &'a str, joined: &[Uid], left: &[Uid], by: Uid) -> What<'a> {
-    What::Member { conv_id, joined: people(joined), left: people(left), by: by.get() }
+    What::Member { conv_id, joined: people(joined), left: people(left), changed: None, by: by.get() }
+}
+
+fn group(conv_id: &str, change: GroupChange, dissolved: bool, by: Uid) -> What<'_> {
+    let GroupChange { name, history, mute_all, invite } = change;
+    let (history, invite) = (history.map(History::name), invite.map(Invite::name));
+    What::Group { conv_id, name, history, mute_all, invite, dissolved, by: by.get() }
 }
 
 /// Of a message.

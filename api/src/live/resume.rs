@@ -10,7 +10,7 @@ use domain::{ConvId, Event, Seq, StreamKind, Uid};
 use event_store::{Position, Recorded, Shard, Since, StreamName, Vector};
 use projections::{
     query::{Item, ItemState, PageLimit, QueryError, Range, ReadPosition, Summary},
-    sync::{Changes, SyncEntry, SyncFrom, SyncPage},
+    sync::{Changes, Here, SyncEntry, SyncFrom, SyncPage},
 };
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ pub struct Resumed {
 /// One conversation in which something was missed.
 struct Missed {
     conv: ConvId,
-    summary: Box<Summary>,
+    summary: Summary,
     changes: Changes,
     /// Messages that were missed; may be empty.
     seqs: RangeInclusive<u64>,
@@ -144,11 +144,14 @@ async fn missed(app: &App, outbox: &Outbox, cursor: &str) -> Result<(Vec<Missed>
         }
     }
     let here = entries.into_iter().filter_map(|entry| match entry {
-        SyncEntry::Here(summary, changes) => Some((summary, changes.unwrap_or_default())),
+        SyncEntry::Here(here) => {
+            let Here { summary, changes, .. } = *here;
+            Some((summary, changes.unwrap_or_default()))
+        }
         // No push reaches who has left.
         SyncEntry::Left(_) => None,
     });
-    let here: Vec<(Box<Summary>, Changes)> = here.collect();
+    let here: Vec<(Summary, Changes)> = here.collect();
     let shards = app.live.store.info().shards;
     let place = |conv: &ConvId| Shard::of(conv, shards);
     let span = |vector: &Vector, conv: &ConvId| (conv.clone(), vector.at(place(conv)));
@@ -222,6 +225,10 @@ fn visible(
             None => false,
         };
         if hears {
+            // Of settings only the latest.
+            if matches!(event, Event::SettingsChanged { .. }) {
+                heard.retain(|(_, event)| !matches!(event, Event::SettingsChanged { .. }));
+            }
             heard.push((position, event));
         }
     }

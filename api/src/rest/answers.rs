@@ -89,7 +89,7 @@ pub struct MessageAnswer {
     /// 0 for the system.
     sender_id: u64,
     msg_type: u8,
-    /// A string or an object, as msg_type has it.
+    /// A string or an object, as msg_type has it; of the system (msg_type 10) a `SystemContent`.
     #[schema(value_type = serde_json::Value)]
     content: Json,
     /// Bit 0 recalled, bit 1 at_all.
@@ -225,7 +225,9 @@ pub struct ConversationAnswer {
     /// The newest normal or recalled one that the viewer may see.
     last_message: Option<ItemAnswer>,
     updated_at: Ms,
+    /// Does it stand ahead of the others in the viewer's list?
     pinned: bool,
+    /// Does the viewer want no noise of it?
     muted: bool,
 }
 
@@ -245,8 +247,8 @@ impl ConversationAnswer {
             mention_seq: summary.mention_seq.map(Seq::get),
             last_message: summary.last_message.map(Into::into),
             updated_at: summary.updated_at,
-            pinned: false,
-            muted: false,
+            pinned: summary.settings.pinned,
+            muted: summary.settings.muted,
         }
     }
 }

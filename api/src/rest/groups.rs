@@ -1,24 +1,24 @@
-//! Founding groups, bringing people in, removing them.
+//! Founding groups, changing and ending them.
 
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use domain::{Command, ConvId, GroupName, GroupSlug, History, Rejection, Reply, Uid, event_id::group_of_key};
+use domain::{
+    Command, ConvId, GroupChange, GroupName, GroupSlug, History, Invite, Reply, Stamp, Uid,
+    event_id::group_of_key,
+};
+use projections::query::GroupRow;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::{
-    answers::MemberAnswer,
-    lists::{ListParams, uids},
-};
+use super::members::people;
 use crate::{
     app::App,
     auth::Caller,
-    cursor::List,
-    door::{Body, Group, IdempotencyKey, Params, Path, page_limit},
+    door::{Body, Group, IdempotencyKey, Path},
     entropy::uuid_v7,
-    openapi::{CreateGroupProblems, MembersProblems, QueryProblems, RemoveMemberProblems},
+    openapi::{ChangeGroupProblems, CreateGroupProblems, DissolveProblems, QueryProblems},
     problem::{Code, Problem},
 };
 
@@ -38,7 +38,7 @@ pub struct GroupBody {
 }
 
 /// What members see.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HistoryName {
     /// Everything.
@@ -47,24 +47,59 @@ pub enum HistoryName {
     Joined,
 }
 
+/// Who may bring people in.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InviteName {
+    /// The owner and the admins.
+    Admins,
+    /// Every member.
+    Members,
+}
+
+impl From<HistoryName> for History {
+    fn from(name: HistoryName) -> Self {
+        match name {
+            HistoryName::All => Self::All,
+            HistoryName::Joined => Self::Joined,
+        }
+    }
+}
+
+impl From<InviteName> for Invite {
+    fn from(name: InviteName) -> Self {
+        match name {
+            InviteName::Admins => Self::Admins,
+            InviteName::Members => Self::Members,
+        }
+    }
+}
+
 impl GroupBody {
     /// Checks everything. The group's id is the client's, or follows from its key, or is new.
-    fn command(self, app: &App, owner: Uid, key: Option<Uuid>) -> Result<(ConvId, Command), Problem> {
+    fn command(
+        self,
+        app: &App,
+        owner: Uid,
+        key: Option<Uuid>,
+        stamp: Stamp,
+    ) -> Result<(ConvId, Command), Problem> {
         let conv = match (&self.group_id, key) {
             (Some(text), _) => named(text)?,
             (None, Some(key)) => of_uuid(group_of_key(owner, key))?,
             (None, None) => of_uuid(uuid_v7(app.clock.now(), &*app.entropy))?,
         };
-        let name = GroupName::parse(&self.name).map_err(|error| Problem::new(Code::InvalidName, error))?;
+        let name = group_name(&self.name)?;
         let limit = app.limits.group_members;
         let mut members = people("members", 0, limit, self.members)?;
         members.retain(|uid| *uid != owner);
-        let history = match self.history {
-            Some(HistoryName::All) => History::All,
-            Some(HistoryName::Joined) | None => History::Joined,
-        };
-        Ok((conv, Command::CreateGroup { owner, name, members, history, limit }))
+        let history = self.history.unwrap_or(HistoryName::Joined).into();
+        Ok((conv, Command::CreateGroup { owner, name, members, history, limit, stamp }))
     }
+}
+
+fn group_name(text: &str) -> Result<GroupName, Problem> {
+    GroupName::parse(text).map_err(|error| Problem::new(Code::InvalidName, error))
 }
 
 fn named(text: &str) -> Result<ConvId, Problem> {
@@ -81,14 +116,6 @@ fn named(text: &str) -> Result<ConvId, Problem> {
 fn of_uuid(uuid: Uuid) -> Result<ConvId, Problem> {
     let slug = GroupSlug::parse(&uuid.hyphenated().to_string());
     slug.map(|slug| ConvId::group(&slug)).map_err(|_| Problem::bug("a UUID is not a slug"))
-}
-
-/// People for a group that has at most `limit`: more than that would not fit whoever is in it.
-fn people(name: &str, least: usize, limit: u32, numbers: Vec<u64>) -> Result<Vec<Uid>, Problem> {
-    if numbers.len() > limit as usize {
-        return Err(Rejection::GroupFull { limit }.into());
-    }
-    uids(name, least..=limit as usize, numbers)
 }
 
 /// To a foundation.
@@ -116,7 +143,7 @@ pub async fn create(
     IdempotencyKey(key): IdempotencyKey,
     Body(body): Body<GroupBody>,
 ) -> Result<(StatusCode, Json<CreatedGroup>), Problem> {
-    let (conv, command) = body.command(&app, caller.uid, key)?;
+    let (conv, command) = body.command(&app, caller.uid, key, app.stamp().await?)?;
     let Reply::Created { duplicate } = app.commands.handle(conv.clone(), caller.request(command)).await?
     else {
         return Err(Problem::bug("a foundation was answered with something else"));
@@ -125,95 +152,133 @@ pub async fn create(
     Ok((status, Json(CreatedGroup { conv_id: conv.to_string(), duplicate })))
 }
 
-/// Members of a group.
+/// A group.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Members {
-    /// Ascending by uid.
-    members: Vec<MemberAnswer>,
-    /// Asks for the next page, where there may be one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cursor: Option<String>,
+pub struct GroupAnswer {
+    conv_id: String,
+    name: String,
+    /// `joined`: members see from the message after they joined. `all`: everything.
+    history: &'static str,
+    /// May only the owner and the admins send?
+    mute_all: bool,
+    /// Who may bring people in: `admins` (and the owner) or all `members`.
+    invite: &'static str,
+    /// Is it over? Then it can be read, but nothing is sent and nobody joins.
+    dissolved: bool,
+    /// Null where the last owner has left.
+    owner: Option<u64>,
+    /// How many are in it.
+    member_count: u64,
+    /// What the caller is in it: owner, admin or member.
+    role: &'static str,
 }
 
-/// Who is in a group.
+impl GroupAnswer {
+    fn new(conv: &ConvId, group: GroupRow) -> Self {
+        Self {
+            conv_id: conv.to_string(),
+            name: group.name,
+            history: group.history.name(),
+            mute_all: group.mute_all,
+            invite: group.invite.name(),
+            dissolved: group.dissolved,
+            owner: group.owner.map(Uid::get),
+            member_count: group.members,
+            role: group.role.name(),
+        }
+    }
+}
+
+/// A group, as a member sees it.
 #[utoipa::path(
-    get, path = "/v1/groups/{conv_id}/members", tag = "groups",
-    params(("conv_id" = String, Path), ListParams),
-    responses((status = 200, description = "A page of them", body = Members), QueryProblems),
+    get, path = "/v1/groups/{conv_id}", tag = "groups",
+    params(("conv_id" = String, Path)),
+    responses((status = 200, description = "The group", body = GroupAnswer), QueryProblems),
 )]
-pub async fn members(
+pub async fn one(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(Group(conv)): Path<Group>,
-    Params(params): Params<ListParams>,
-) -> Result<Json<Members>, Problem> {
-    let (list, limit) = (List::Members(conv.clone()), page_limit(params.limit)?);
-    let after = app.cursors.uid(&list, caller.uid, params.cursor.as_deref())?;
-    let members = app.read_models.members(&conv, caller.uid, after, limit).await?;
-    let full = members.len() == limit.get() as usize;
-    let last = members.last().filter(|_| full).map(|it| it.uid);
-    let cursor = last.map(|last| app.cursors.after_uid(&list, caller.uid, last));
-    Ok(Json(Members { members: members.into_iter().map(Into::into).collect(), cursor }))
+) -> Result<Json<GroupAnswer>, Problem> {
+    let group = app.read_models.group(&conv, caller.uid).await?;
+    Ok(Json(GroupAnswer::new(&conv, group)))
 }
 
-/// People to be brought in.
+/// What of a group shall be otherwise: at least one field.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct UidsBody {
-    /// At least one.
-    uids: Vec<u64>,
+pub struct GroupChangeBody {
+    /// 1 to 128 characters, none of them a control character. A message of the system tells the group.
+    name: Option<String>,
+    /// Works backwards, too.
+    history: Option<HistoryName>,
+    /// May only the owner and the admins send?
+    mute_all: Option<bool>,
+    /// Who may bring people in.
+    invite: Option<InviteName>,
 }
 
-/// To an addition.
+/// To a change of a group: what was asked for, as it is now.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct AddedMembers {
+pub struct ChangedGroup {
     conv_id: String,
-    /// Who of them came in just now; the others were in already.
-    added: Vec<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<HistoryName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mute_all: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    invite: Option<InviteName>,
 }
 
-/// Brings people into a group.
+/// Changes a group's own facts; the owner's right.
 #[utoipa::path(
-    post, path = "/v1/groups/{conv_id}/members", tag = "groups",
+    patch, path = "/v1/groups/{conv_id}", tag = "groups",
     params(("conv_id" = String, Path)),
-    request_body = UidsBody,
-    responses((status = 200, description = "All of them are in", body = AddedMembers), MembersProblems),
+    request_body = GroupChangeBody,
+    responses((status = 200, description = "It is so now", body = ChangedGroup), ChangeGroupProblems),
 )]
-pub async fn add(
+pub async fn change(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(Group(conv)): Path<Group>,
-    Body(body): Body<UidsBody>,
-) -> Result<Json<AddedMembers>, Problem> {
-    let limit = app.limits.group_members;
-    let command = Command::AddMembers { by: caller.uid, uids: people("uids", 1, limit, body.uids)?, limit };
-    let Reply::Added(added) = app.commands.handle(conv.clone(), caller.request(command)).await? else {
-        return Err(Problem::bug("an addition was answered with something else"));
+    Body(GroupChangeBody { name, history, mute_all, invite }): Body<GroupChangeBody>,
+) -> Result<Json<ChangedGroup>, Problem> {
+    let change = GroupChange {
+        name: name.as_deref().map(group_name).transpose()?.map(|name| name.as_str().to_owned()),
+        history: history.map(History::from),
+        mute_all,
+        invite: invite.map(Invite::from),
     };
-    Ok(Json(AddedMembers { conv_id: conv.to_string(), added: added.into_iter().map(Uid::get).collect() }))
+    if change == GroupChange::default() {
+        return Err(Problem::new(Code::InvalidBody, "name, history, mute_all or invite is due"));
+    }
+    let command = Command::ChangeGroup { by: caller.uid, change, stamp: app.stamp().await? };
+    app.commands.handle(conv.clone(), caller.request(command)).await?;
+    Ok(Json(ChangedGroup { conv_id: conv.to_string(), name, history, mute_all, invite }))
 }
 
-/// To a removal.
+/// To an end of a group.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct RemovedMember {
+pub struct DissolvedGroup {
     conv_id: String,
-    /// Who is not in any more.
-    uid: u64,
+    /// True.
+    dissolved: bool,
 }
 
-/// Removes somebody from a group; oneself: leaves it.
+/// Ends a group; the owner's right. It can be read further on, but nothing is sent and nobody joins.
 #[utoipa::path(
-    delete, path = "/v1/groups/{conv_id}/members/{uid}", tag = "groups",
-    params(("conv_id" = String, Path), ("uid" = u64, Path)),
-    responses((status = 200, description = "Out, now or before", body = RemovedMember), RemoveMemberProblems),
+    delete, path = "/v1/groups/{conv_id}", tag = "groups",
+    params(("conv_id" = String, Path)),
+    responses((status = 200, description = "It is over", body = DissolvedGroup), DissolveProblems),
 )]
-pub async fn remove(
+pub async fn dissolve(
     State(app): State<Arc<App>>,
     caller: Caller,
     Path(Group(conv)): Path<Group>,
-    Path(uid): Path<Uid>,
-) -> Result<Json<RemovedMember>, Problem> {
-    let command = Command::RemoveMember { by: caller.uid, uid };
+) -> Result<Json<DissolvedGroup>, Problem> {
+    let command = Command::DissolveGroup { by: caller.uid, stamp: app.stamp().await? };
     app.commands.handle(conv.clone(), caller.request(command)).await?;
-    Ok(Json(RemovedMember { conv_id: conv.to_string(), uid: uid.get() }))
+    Ok(Json(DissolvedGroup { conv_id: conv.to_string(), dissolved: true }))
 }

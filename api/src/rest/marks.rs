@@ -70,7 +70,7 @@ pub async fn read(
 #[serde(deny_unknown_fields)]
 pub struct ClearBody {
     /// Nothing is seen any more up to and with this one; the head when handled where it is left out.
-    up_to_seq: Option<u64>,
+    pub(super) up_to_seq: Option<u64>,
 }
 
 impl Act for ClearBody {
@@ -85,7 +85,7 @@ impl Act for ClearBody {
         let Reply::Cleared { min_seq } = reply else {
             return Err(Problem::bug("a clear was answered with something else"));
         };
-        Ok(ClearedState { min_seq: min_seq.get() })
+        Ok(ClearedState::new(min_seq))
     }
 }
 
@@ -94,6 +94,12 @@ impl Act for ClearBody {
 pub struct ClearedState {
     /// The lowest seq that the caller sees now; max_seq + 1 where they see none.
     min_seq: u64,
+}
+
+impl ClearedState {
+    pub(super) fn new(min_seq: Seq) -> Self {
+        Self { min_seq: min_seq.get() }
+    }
 }
 
 /// Clears the history for the caller: one raised watermark, whatever its length.

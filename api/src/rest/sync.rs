@@ -6,7 +6,7 @@ use axum::{Json, extract::State};
 use domain::{Seq, Uid};
 use projections::{
     query::PageLimit,
-    sync::{Changes, MemberChange, SyncEntry, SyncFrom, SyncPage},
+    sync::{Changes, Here, MemberChange, SyncEntry, SyncFrom, SyncPage},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -62,6 +62,9 @@ pub struct LeftAnswer {
 pub struct HereAnswer {
     #[serde(flatten)]
     conversation: ConversationAnswer,
+    /// The caller took it out of their list, until the next message.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    hidden: bool,
     /// Missing in a sync without a cursor, in which everything is new.
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<ChangesAnswer>,
@@ -148,10 +151,11 @@ impl SyncedAnswer {
     fn new(entry: SyncEntry, viewer: Uid) -> Self {
         match entry {
             SyncEntry::Left(conv) => Self::Left(LeftAnswer { conv_id: conv.to_string(), left: true }),
-            SyncEntry::Here(summary, changes) => Self::Here(Box::new(HereAnswer {
-                conversation: ConversationAnswer::new(*summary, viewer),
-                changes: changes.map(Into::into),
-            })),
+            SyncEntry::Here(here) => {
+                let Here { summary, hidden, changes } = *here;
+                let conversation = ConversationAnswer::new(summary, viewer);
+                Self::Here(Box::new(HereAnswer { conversation, hidden, changes: changes.map(Into::into) }))
+            }
         }
     }
 }

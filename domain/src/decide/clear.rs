@@ -28,8 +28,12 @@ pub(super) fn decide(
     let stands = state.person(uid).cleared_seq;
     let answer = |up_to: Seq| Reply::Cleared { min_seq: state.min_seq(uid).max(up_to.next()) };
     let id = key.map(|key| keyed(&state.id, uid, key));
-    if let Some(Some(Earlier::Cleared { up_to_seq })) = id.and_then(|id| state.earlier.get(&id)) {
-        return Ok(Decision::nothing(answer(*up_to_seq)));
+    match id.and_then(|id| state.earlier.get(&id)) {
+        Some(Some(Earlier::Cleared { up_to_seq })) => return Ok(Decision::nothing(answer(*up_to_seq))),
+        Some(Some(Earlier::Sent { .. } | Earlier::Hidden { .. })) => {
+            return Err(Rejection::IdempotencyConflict);
+        }
+        Some(None) | None => {}
     }
     if key.is_none() && up_to_seq.is_some_and(|up_to| up_to <= stands && stands > Seq::ZERO) {
         return Ok(Decision::nothing(answer(stands)));
@@ -50,7 +54,7 @@ pub(super) fn decide(
     Ok(Decision::one(id, Event::HistoryCleared { uid, up_to_seq: up_to }, answer(up_to)))
 }
 
-fn keyed(conv: &ConvId, uid: Uid, key: Uuid) -> EventId {
+pub(super) fn keyed(conv: &ConvId, uid: Uid, key: Uuid) -> EventId {
     EventId::keyed(conv, StreamKind::Mark, uid, key, 0)
 }
 

@@ -1,12 +1,13 @@
 //! Founding a group, bringing people in, removing them.
 
-use super::Decision;
+use super::{Decision, active};
 use crate::{
-    command::{GroupName, Reply},
-    conversation::{Conversation, Group, Key, Need},
-    event::{Event, History, MEMBERS_PER_EVENT, Role, StreamKind},
-    event_id::EventId,
+    command::{GroupName, Reply, Stamp},
+    conversation::{Conversation, Key, Need},
+    event::{Event, History, Invite, MEMBERS_PER_EVENT, Role},
+    group::Group,
     ids::Uid,
+    notice::Notice,
     rejection::Rejection,
 };
 
@@ -22,6 +23,7 @@ pub(super) fn create(
     members: &[Uid],
     history: History,
     limit: u32,
+    stamp: Stamp,
 ) -> Result<Decision, Rejection> {
     if let Some(group) = state.group() {
         return if is_the_same(state, group, owner, name, members, history) {
@@ -33,12 +35,16 @@ pub(super) fn create(
     if members.len() as u64 + 1 > u64::from(limit) {
         return Err(Rejection::GroupFull { limit });
     }
-    let created = Event::GroupCreated { name: name.as_str().to_owned(), owner, history, source: None };
+    let created =
+        Event::GroupCreated { name: name.as_str().to_owned(), owner, history, announced: true, source: None };
     let events = [created].into_iter().chain(joinings(state, members, owner)).collect();
-    Ok(placed(state, events, Reply::Created { duplicate: false }))
+    let founded = Notice::Founded { name: name.as_str(), uids: members };
+    Ok(Decision::placed(state, events, Reply::Created { duplicate: false })
+        .told(state, owner, founded, stamp))
 }
 
-/// A repeat names the same facts. Members may have come and gone since; all of the named ones were in once.
+/// A repeat names the facts of the founding, whatever the group is called now. Members may have come and gone since;
+/// all of the named ones were in once.
 fn is_the_same(
     state: &Conversation,
     group: &Group,
@@ -48,70 +54,79 @@ fn is_the_same(
     history: History,
 ) -> bool {
     group.creator == owner
-        && group.name == name.as_str()
-        && group.history == history
+        && group.founded_as == (name.as_str().to_owned(), history)
         && members.iter().all(|uid| state.member(*uid).is_some())
 }
 
-pub(super) fn add(state: &Conversation, by: Uid, uids: &[Uid], limit: u32) -> Result<Decision, Rejection> {
+pub(super) fn add(
+    state: &Conversation,
+    by: Uid,
+    uids: &[Uid],
+    limit: u32,
+    stamp: Stamp,
+) -> Result<Decision, Rejection> {
     let new: Vec<Uid> = uids.iter().copied().filter(|uid| state.role(*uid).is_none()).collect();
     // A repeat of what one did before leaving; to those who never were in, it tells nothing.
     if new.is_empty() && state.member(by).is_some() {
         return Ok(Decision::nothing(Reply::Added(vec![])));
     }
-    let group = state.group().ok_or(Rejection::NotAMember)?;
-    lead(state, by)?;
+    let (group, role) = active(state, by)?;
+    match (role, group.invite) {
+        (Role::Owner | Role::Admin, _) | (Role::Member, Invite::Members) => {}
+        (Role::Member, Invite::Admins) => return Err(Rejection::NotAllowed),
+    }
     if u64::from(group.members) + new.len() as u64 > u64::from(limit) {
         return Err(Rejection::GroupFull { limit });
     }
     let events = joinings(state, &new, by).collect();
-    Ok(placed(state, events, Reply::Added(new)))
+    let joined = Notice::Joined { uids: &new };
+    Ok(Decision::placed(state, events, Reply::Added(new.clone())).told(state, by, joined, stamp))
 }
 
-pub(super) fn remove(state: &Conversation, by: Uid, uid: Uid) -> Result<Decision, Rejection> {
+pub(super) fn remove(state: &Conversation, by: Uid, uid: Uid, stamp: Stamp) -> Result<Decision, Rejection> {
     let was_in = state.member(uid).is_some();
     if state.member(by).is_some() && was_in && state.role(uid).is_none() {
         return Ok(Decision::nothing(Reply::Removed));
     }
-    let group = state.group().ok_or(Rejection::NotAMember)?;
-    if by != uid {
-        lead(state, by)?;
+    if by == uid {
+        return leave(state, uid, stamp);
     }
-    match state.role(uid) {
-        None if by == uid => return Err(Rejection::NotAMember),
-        None => return Err(Rejection::MemberNotFound),
-        Some(Role::Owner) if group.members > 1 => return Err(Rejection::OwnerStays),
-        Some(Role::Admin) if by != uid && state.role(by) != Some(Role::Owner) => {
-            return Err(Rejection::NotAllowed);
+    match (active(state, by)?.1, state.role(uid)) {
+        (Role::Member, _) => Err(Rejection::NotAllowed),
+        (Role::Owner | Role::Admin, None) => Err(Rejection::MemberNotFound),
+        (Role::Owner | Role::Admin, Some(Role::Owner)) => Err(Rejection::OwnerStays),
+        (Role::Admin, Some(Role::Admin)) => Err(Rejection::NotAllowed),
+        (Role::Owner, Some(Role::Admin)) | (Role::Owner | Role::Admin, Some(Role::Member)) => {
+            let event = Event::MemberLeft { uid, by, announced: true, source: None };
+            let decision = Decision::placed(state, vec![event], Reply::Removed);
+            Ok(decision.told(state, by, Notice::Removed { uid }, stamp))
         }
-        Some(Role::Owner | Role::Admin | Role::Member) => {}
     }
-    Ok(placed(state, vec![Event::MemberLeft { uid, by, source: None }], Reply::Removed))
 }
 
-fn lead(state: &Conversation, uid: Uid) -> Result<(), Rejection> {
-    match state.role(uid) {
-        Some(Role::Owner | Role::Admin) => Ok(()),
-        Some(Role::Member) => Err(Rejection::NotAllowed),
-        None => Err(Rejection::NotAMember),
+/// Everybody may, but an owner hands over first. Out of a group that is over one goes in silence.
+fn leave(state: &Conversation, uid: Uid, stamp: Stamp) -> Result<Decision, Rejection> {
+    let (Some(group), Some(role)) = (state.group(), state.role(uid)) else {
+        return Err(Rejection::NotAMember);
+    };
+    if role == Role::Owner && group.members > 1 && !group.dissolved {
+        return Err(Rejection::OwnerStays);
     }
+    let event = Event::MemberLeft { uid, by: uid, announced: !group.dissolved, source: None };
+    let decision = Decision::placed(state, vec![event], Reply::Removed);
+    Ok(if group.dissolved { decision } else { decision.told(state, uid, Notice::Left, stamp) })
 }
 
 fn joinings(state: &Conversation, uids: &[Uid], by: Uid) -> impl Iterator<Item = Event> {
     let joined_seq = state.max_seq();
-    let event =
-        move |uids: &[Uid]| Event::MembersJoined { uids: uids.to_vec(), joined_seq, by, source: None };
+    let event = move |uids: &[Uid]| Event::MembersJoined {
+        uids: uids.to_vec(),
+        joined_seq,
+        by,
+        announced: true,
+        source: None,
+    };
     uids.chunks(MEMBERS_PER_EVENT).map(event)
-}
-
-/// Facts that can happen again, named by their place.
-pub(super) fn placed(state: &Conversation, events: Vec<Event>, reply: Reply) -> Decision {
-    let version = state.version(StreamKind::Group);
-    let id = |index| EventId::placed(&state.id, StreamKind::Group, version, index);
-    Decision {
-        events: events.into_iter().enumerate().map(|(index, event)| (id(index), event)).collect(),
-        reply,
-    }
 }
 
 #[cfg(test)]
@@ -122,7 +137,7 @@ mod tests {
     fn a_group_is_founded_once() {
         given_group([])
             .when(create(BO, &[ANA, CY]))
-            .then_events([created(BO), joined_many(BO, &[ANA, CY], 0)]);
+            .then_all_told([created(BO), joined_many(BO, &[ANA, CY], 0)], "founded");
         let there = [created(BO), joined_many(BO, &[ANA, CY], 0)];
         given_group(there.clone())
             .when(create(BO, &[ANA, CY]))
@@ -143,9 +158,10 @@ mod tests {
 
     #[test]
     fn members_added_twice_come_in_once() {
-        given_group([created(BO), joined(ANA), sent(BO, "a")])
+        let added = given_group([created(BO), joined(ANA), sent(BO, "a")])
             .when(add(BO, &[ANA, CY]))
-            .then(joined_many(BO, &[CY], 1), Reply::Added(vec![CY]));
+            .then_told(joined_many(BO, &[CY], 1), "joined");
+        assert_eq!(added, Reply::Added(vec![CY]));
         given_group([created(BO), joined(ANA)]).when(add(BO, &[ANA])).then_nothing(Reply::Added(vec![]));
     }
 
@@ -160,13 +176,13 @@ mod tests {
     #[test]
     fn leaving_and_being_removed() {
         let there = [created(BO), joined(ANA), joined(CY)];
-        given_group(there.clone()).when(remove(ANA, ANA)).then_event(left(ANA));
-        given_group(there.clone()).when(remove(BO, ANA)).then_event(removed(BO, ANA));
+        given_group(there.clone()).when(remove(ANA, ANA)).then_told(left(ANA), "left");
+        given_group(there.clone()).when(remove(BO, ANA)).then_told(removed(BO, ANA), "removed");
         given_group(there.clone()).when(remove(ANA, CY)).then_rejected(Rejection::NotAllowed);
         given_group(there.clone()).when(remove(BO, BO)).then_rejected(Rejection::OwnerStays);
         given_group(there.clone()).when(remove(BO, DAN)).then_rejected(Rejection::MemberNotFound);
         given_group(there).when(remove(DAN, DAN)).then_rejected(Rejection::NotAMember);
-        given_group([created(BO)]).when(remove(BO, BO)).then_event(left(BO));
+        given_group([created(BO)]).when(remove(BO, BO)).then_told(left(BO), "left");
     }
 
     #[test]
@@ -180,6 +196,14 @@ mod tests {
     fn coming_back_starts_a_new_membership() {
         given_group([created(BO), joined(ANA), left(ANA), sent(BO, "a")])
             .when(add(BO, &[ANA]))
-            .then(joined_many(BO, &[ANA], 1), Reply::Added(vec![ANA]));
+            .then_told(joined_many(BO, &[ANA], 1), "joined");
+    }
+
+    #[test]
+    fn the_first_message_that_one_sees_tells_of_ones_joining() {
+        let joined = || given_group([created(BO), sent(BO, "a")]).after(add(BO, &[ANA]));
+        joined().when(reply(ANA, 1)).then_rejected(Rejection::MessageNotFound(seq(1)));
+        joined().when(reply(ANA, 2)).then_sent(3);
+        given_group([]).after(create(BO, &[ANA])).when(reply(BO, 1)).then_sent(2);
     }
 }

@@ -1,13 +1,14 @@
-//! Lines of an import: facts of elsewhere, recognised by their line when they come again.
+//! Lines of an import: facts of elsewhere, recognised by their line when they come again. No message of the system
+//! tells of them.
 
-use super::{Decision, group::placed, membership};
+use super::{Decision, membership};
 use crate::{
     command::{Import, Reply, Sent, Source},
     content::Flags,
     conv_id::ConvId,
     conversation::{Conversation, Earlier, Key, Need},
     event::{Event, History, StreamKind},
-    event_id::imported_client_msg_id,
+    event_id::unnamed_client_msg_id,
     ids::Uid,
     rejection::Rejection,
 };
@@ -30,7 +31,7 @@ pub(super) fn needs(conv: &ConvId, line: &Import) -> Vec<Need> {
 
 pub(super) fn decide(state: &Conversation, line: &Import) -> Result<Decision, Rejection> {
     let unchanged = Decision::nothing(Reply::Imported { changed: false });
-    let changed = |event| placed(state, vec![event], Reply::Imported { changed: true });
+    let changed = |event| Decision::placed(state, vec![event], Reply::Imported { changed: true });
     match line {
         Import::Message { id, msg_id, sender, content, at } => {
             if let Some(Some(Earlier::Sent { sent, .. })) = state.earlier.get(id) {
@@ -40,6 +41,9 @@ pub(super) fn decide(state: &Conversation, line: &Import) -> Result<Decision, Re
             if !state.is_member(*sender) {
                 return Err(Rejection::NotAMember);
             }
+            if is_over(state) {
+                return Err(Rejection::GroupDissolved);
+            }
             let event = Event::MessageSent {
                 msg_id: *msg_id,
                 sender: (*sender).into(),
@@ -47,7 +51,7 @@ pub(super) fn decide(state: &Conversation, line: &Import) -> Result<Decision, Re
                 flags: Flags::NONE,
                 mentions: vec![],
                 reply_to: None,
-                client_msg_id: imported_client_msg_id(*id),
+                client_msg_id: unnamed_client_msg_id(*id),
                 create_at: *at,
             };
             let sent =
@@ -59,25 +63,35 @@ pub(super) fn decide(state: &Conversation, line: &Import) -> Result<Decision, Re
             if there || state.role(*uid).is_some() || is_done(state, *uid, source) {
                 return Ok(unchanged);
             }
+            if is_over(state) {
+                return Err(Rejection::GroupDissolved);
+            }
             let (uid, source) = (*uid, Some(source.clone()));
             Ok(changed(if state.group().is_none() {
                 Event::GroupCreated {
                     name: group_name.as_str().to_owned(),
                     owner: uid,
                     history: History::All,
+                    announced: false,
                     source,
                 }
             } else {
-                Event::MembersJoined { uids: vec![uid], joined_seq: state.max_seq(), by: uid, source }
+                let joined_seq = state.max_seq();
+                Event::MembersJoined { uids: vec![uid], joined_seq, by: uid, announced: false, source }
             }))
         }
         Import::Leave { uid, source } => {
             if state.role(*uid).is_none() || is_done(state, *uid, source) {
                 return Ok(unchanged);
             }
-            Ok(changed(Event::MemberLeft { uid: *uid, by: *uid, source: Some(source.clone()) }))
+            let source = Some(source.clone());
+            Ok(changed(Event::MemberLeft { uid: *uid, by: *uid, announced: false, source }))
         }
     }
+}
+
+fn is_over(state: &Conversation) -> bool {
+    state.group().is_some_and(|group| group.dissolved)
 }
 
 /// A second import of the same lines must not undo what later lines have done: a line that does not stand after

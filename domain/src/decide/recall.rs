@@ -7,7 +7,7 @@ use crate::{
     conversation::{Conversation, Key, MessageFact, Need, Recall},
     event::{Event, Role},
     event_id::EventId,
-    ids::{Ms, Seq, Uid},
+    ids::{Ms, Sender, Seq, Uid},
     rejection::Rejection,
 };
 
@@ -53,6 +53,10 @@ fn may_recall(
 ) -> Result<(), Rejection> {
     if seq < state.min_seq(by) {
         return Err(Rejection::MessageNotFound(seq));
+    }
+    // What the system says of a group is not the group's to take back.
+    if message.sender == Sender::System {
+        return Err(Rejection::NotSender);
     }
     match state.role(by) {
         Some(Role::Owner | Role::Admin) => return Ok(()),
@@ -109,6 +113,13 @@ mod tests {
         given_group([created(BO), joined(ANA), sent(ANA, "a")])
             .when(recall_at(BO, 1, NOW + 100 * WINDOW))
             .then_event(recalled_at(BO, 1, NOW + 100 * WINDOW));
+    }
+
+    #[test]
+    fn what_the_system_says_is_not_the_groups_to_take_back() {
+        let told = || given_group([created(BO)]).after(add(BO, &[ANA]));
+        told().when(recall(BO, 1)).then_rejected(Rejection::NotSender);
+        told().when(recall_as_admin(CY, 1)).then_event(recalled(CY, 1));
     }
 
     #[test]

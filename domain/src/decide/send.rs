@@ -5,8 +5,9 @@ use crate::{
     command::{Reply, Send, Sent},
     conv_id::ConvId,
     conversation::{Conversation, Earlier, Need, Said},
-    event::{Event, StreamKind},
+    event::{Event, Role, StreamKind},
     event_id::EventId,
+    group::Group,
     ids::Seq,
     rejection::Rejection,
 };
@@ -32,6 +33,9 @@ pub(super) fn decide(state: &Conversation, send: &Send) -> Result<Decision, Reje
     if !state.is_member(send.sender) {
         return Err(Rejection::NotAMember);
     }
+    if let Some(group) = state.group() {
+        may_send(group, state.role(send.sender))?;
+    }
     if let Some(quoted) = send.reply_to
         && (quoted == Seq::ZERO || quoted > state.max_seq() || quoted < state.min_seq(send.sender))
     {
@@ -49,6 +53,14 @@ pub(super) fn decide(state: &Conversation, send: &Send) -> Result<Decision, Reje
     };
     let (seq, msg_id, create_at) = (state.max_seq().next(), send.msg_id, send.at);
     Ok(Decision::one(id, event, Reply::Sent(Sent { seq, msg_id, create_at, duplicate: false })))
+}
+
+fn may_send(group: &Group, role: Option<Role>) -> Result<(), Rejection> {
+    match role {
+        _ if group.dissolved => Err(Rejection::GroupDissolved),
+        Some(Role::Member) if group.mute_all => Err(Rejection::Muted),
+        Some(Role::Owner | Role::Admin | Role::Member) | None => Ok(()),
+    }
 }
 
 fn says(send: &Send, said: &Said) -> bool {

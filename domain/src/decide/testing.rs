@@ -1,16 +1,17 @@
 //! Given-when-then over the pure domain: a history of facts, one command, the facts and the answer it comes to.
+//! Long because it has a word for every command and every fact.
 
 use uuid::Uuid;
 
 use super::{Decision, decide, needs};
 use crate::{
-    command::{Caller, Command, GroupName, Import, Reply, Send, Source},
+    command::{Caller, Command, GroupName, Import, Reply, Send, Source, Stamp},
     content::{Content, Flags},
     conv_id::{ConvId, GroupSlug},
     conversation::{Conversation, Key, Need},
-    event::{Event, History},
-    event_id::{EventId, imported_client_msg_id},
-    ids::{ClientMsgId, Ms, Seq, Uid},
+    event::{Event, GroupChange, History, Role, Settings},
+    event_id::{EventId, unnamed_client_msg_id},
+    ids::{ClientMsgId, Ms, Sender, Seq, Uid},
     rejection::Rejection,
     snowflake::MsgId,
 };
@@ -20,6 +21,7 @@ pub(crate) const BO: Uid = uid(2);
 pub(crate) const CY: Uid = uid(3);
 pub(crate) const DAN: Uid = uid(4);
 pub(crate) const NOW: Ms = 1_764_000_000_000;
+const STAMP: Stamp = Stamp { msg_id: MsgId::new(3), at: NOW };
 const HEAD: Seq = Seq::new(Seq::MAX);
 pub(crate) const WINDOW: Ms = 120_000;
 
@@ -70,7 +72,7 @@ impl Given {
                     let sent = EventId::sent(&self.state.id, Uid::new(sender.get()).unwrap(), *client_msg_id);
                     // An imported one carries its own id as the client's name for it.
                     let imported = EventId::new(client_msg_id.get());
-                    if imported_client_msg_id(imported) == *client_msg_id
+                    if unnamed_client_msg_id(imported) == *client_msg_id
                         && client_msg_id.get().get_version_num() == 5
                         && self.is_import(imported)
                     {
@@ -169,6 +171,26 @@ impl Outcome {
         assert_eq!(decision.events.into_iter().map(|(_, event)| event).collect::<Vec<_>>(), events);
     }
 
+    /// This fact, and the system's message that tells of it. Returns the answer.
+    #[track_caller]
+    pub(crate) fn then_told(self, event: Event, told: &str) -> Reply {
+        self.then_all_told([event], told)
+    }
+
+    #[track_caller]
+    pub(crate) fn then_all_told<const N: usize>(self, events: [Event; N], told: &str) -> Reply {
+        let decision = self.result.unwrap();
+        let mut facts: Vec<Event> = decision.events.into_iter().map(|(_, event)| event).collect();
+        let message = facts.pop();
+        assert_eq!(facts, events);
+        let Some(Event::MessageSent { sender: Sender::System, content, .. }) = message else {
+            panic!("nothing is told: {message:?}");
+        };
+        let content: serde_json::Value = serde_json::from_str(content.json()).unwrap();
+        assert_eq!(content["event"], told);
+        decision.reply
+    }
+
     #[track_caller]
     pub(crate) fn then_sent(self, n: u64) {
         let decision = self.result.unwrap();
@@ -257,7 +279,8 @@ pub(crate) fn create(owner: Uid, members: &[Uid]) -> Command {
 }
 
 pub(crate) fn create_limited(owner: Uid, members: &[Uid], limit: u32) -> Command {
-    Command::CreateGroup { owner, name: name(), members: members.into(), history: History::Joined, limit }
+    let (members, history) = (members.into(), History::Joined);
+    Command::CreateGroup { owner, name: name(), members, history, limit, stamp: STAMP }
 }
 
 pub(crate) fn add(by: Uid, uids: &[Uid]) -> Command {
@@ -265,11 +288,35 @@ pub(crate) fn add(by: Uid, uids: &[Uid]) -> Command {
 }
 
 pub(crate) fn add_limited(by: Uid, uids: &[Uid], limit: u32) -> Command {
-    Command::AddMembers { by, uids: uids.into(), limit }
+    Command::AddMembers { by, uids: uids.into(), limit, stamp: STAMP }
 }
 
 pub(crate) fn remove(by: Uid, uid: Uid) -> Command {
-    Command::RemoveMember { by, uid }
+    Command::RemoveMember { by, uid, stamp: STAMP }
+}
+
+pub(crate) fn set_role(by: Uid, uid: Uid, role: Role) -> Command {
+    Command::SetRole { by, uid, role }
+}
+
+pub(crate) fn change(by: Uid, change: GroupChange) -> Command {
+    Command::ChangeGroup { by, change, stamp: STAMP }
+}
+
+pub(crate) fn dissolve(by: Uid) -> Command {
+    Command::DissolveGroup { by, stamp: STAMP }
+}
+
+pub(crate) fn hide(uid: Uid, up_to: Option<u64>) -> Command {
+    Command::Hide { uid, up_to_seq: up_to.map(seq), key: None }
+}
+
+pub(crate) fn hide_keyed(uid: Uid, key: Uuid) -> Command {
+    Command::Hide { uid, up_to_seq: None, key: Some(key) }
+}
+
+pub(crate) fn settle(uid: Uid, pinned: Option<bool>, muted: Option<bool>) -> Command {
+    Command::Settle { uid, pinned, muted }
 }
 
 fn source(n: Ms) -> Source {
@@ -318,7 +365,7 @@ pub(crate) fn imported(sender: Uid, said: &str) -> Event {
         Event::MessageSent {
             msg_id, sender: from, content, flags, mentions, reply_to, create_at, ..
         } => {
-            let client_msg_id = imported_client_msg_id(line(sender, said));
+            let client_msg_id = unnamed_client_msg_id(line(sender, said));
             Event::MessageSent {
                 msg_id,
                 sender: from,
@@ -359,7 +406,8 @@ pub(crate) fn cleared(uid: Uid, n: u64) -> Event {
 }
 
 pub(crate) fn created(owner: Uid) -> Event {
-    Event::GroupCreated { name: "Team".into(), owner, history: History::Joined, source: None }
+    let (name, history) = ("Team".into(), History::Joined);
+    Event::GroupCreated { name, owner, history, announced: true, source: None }
 }
 
 /// In a history: joins at the head of that moment.
@@ -368,7 +416,7 @@ pub(crate) fn joined(uid: Uid) -> Event {
 }
 
 pub(crate) fn joined_many(by: Uid, uids: &[Uid], head: u64) -> Event {
-    Event::MembersJoined { uids: uids.into(), joined_seq: seq(head), by, source: None }
+    Event::MembersJoined { uids: uids.into(), joined_seq: seq(head), by, announced: true, source: None }
 }
 
 pub(crate) fn left(uid: Uid) -> Event {
@@ -376,17 +424,44 @@ pub(crate) fn left(uid: Uid) -> Event {
 }
 
 pub(crate) fn removed(by: Uid, uid: Uid) -> Event {
-    Event::MemberLeft { uid, by, source: None }
+    Event::MemberLeft { uid, by, announced: true, source: None }
+}
+
+/// Out of a group that is over.
+pub(crate) fn left_unsaid(uid: Uid) -> Event {
+    Event::MemberLeft { uid, by: uid, announced: false, source: None }
+}
+
+pub(crate) fn role(by: Uid, uid: Uid, role: Role) -> Event {
+    Event::RoleChanged { uid, role, by }
+}
+
+pub(crate) fn changed(by: Uid, change: GroupChange) -> Event {
+    Event::GroupChanged { change, by }
+}
+
+pub(crate) fn dissolved(by: Uid) -> Event {
+    Event::GroupDissolved { by }
+}
+
+pub(crate) fn hidden(uid: Uid, n: u64) -> Event {
+    Event::ConversationHidden { uid, up_to_seq: seq(n) }
+}
+
+pub(crate) fn settled(uid: Uid, pinned: bool, muted: bool) -> Event {
+    Event::SettingsChanged { uid, settings: Settings { pinned, muted } }
 }
 
 pub(crate) fn import_created(owner: Uid, at: Ms) -> Event {
-    Event::GroupCreated { name: "Team".into(), owner, history: History::All, source: Some(source(at)) }
+    let (name, source) = ("Team".into(), Some(source(at)));
+    Event::GroupCreated { name, owner, history: History::All, announced: false, source }
 }
 
 pub(crate) fn import_joined(uid: Uid, at: Ms, head: u64) -> Event {
-    Event::MembersJoined { uids: vec![uid], joined_seq: seq(head), by: uid, source: Some(source(at)) }
+    let (joined_seq, source) = (seq(head), Some(source(at)));
+    Event::MembersJoined { uids: vec![uid], joined_seq, by: uid, announced: false, source }
 }
 
 pub(crate) fn import_left(uid: Uid, at: Ms) -> Event {
-    Event::MemberLeft { uid, by: uid, source: Some(source(at)) }
+    Event::MemberLeft { uid, by: uid, announced: false, source: Some(source(at)) }
 }

@@ -1,10 +1,11 @@
 //! The bodies' JSON. Field names are part of the data: never renamed, only added to with a new schema version.
 
 use domain::{
-    ClientMsgId, Content, Event, Flags, History, MsgId, MsgType, Sender, Seq, Source, Uid, ids::Ms,
+    ClientMsgId, Content, Event, Flags, GroupChange, History, Invite, MsgId, MsgType, Role, Sender, Seq,
+    Settings, Source, Uid, ids::Ms,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{DecodeError, EventType};
 use crate::recorded::Header;
@@ -59,6 +60,7 @@ struct Created {
     name: String,
     owner: u64,
     history: String,
+    announced: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<Line>,
 }
@@ -68,6 +70,7 @@ struct Joined {
     uids: Vec<u64>,
     joined_seq: u64,
     by: u64,
+    announced: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<Line>,
 }
@@ -76,8 +79,42 @@ struct Joined {
 struct Left {
     uid: u64,
     by: u64,
+    announced: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<Line>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Settled {
+    uid: u64,
+    pinned: bool,
+    muted: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RoleOf {
+    uid: u64,
+    role: String,
+    by: u64,
+}
+
+/// What stays is left out.
+#[derive(Serialize, Deserialize)]
+struct Changed {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    history: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mute_all: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invite: Option<String>,
+    by: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct By {
+    by: u64,
 }
 
 impl From<&Source> for Line {
@@ -102,24 +139,45 @@ pub(super) fn write(event: &Event) -> Vec<u8> {
         Event::ReadAdvanced { uid, read_seq, at } => {
             json(&Read { uid: uid.get(), read_seq: read_seq.get(), at: *at })
         }
-        Event::HistoryCleared { uid, up_to_seq } => {
+        Event::HistoryCleared { uid, up_to_seq } | Event::ConversationHidden { uid, up_to_seq } => {
             json(&Cleared { uid: uid.get(), up_to_seq: up_to_seq.get() })
         }
-        Event::GroupCreated { name, owner, history, source } => json(&Created {
+        Event::SettingsChanged { uid, settings: Settings { pinned, muted } } => {
+            json(&Settled { uid: uid.get(), pinned: *pinned, muted: *muted })
+        }
+        Event::GroupCreated { name, owner, history, announced, source } => json(&Created {
             name: name.clone(),
             owner: owner.get(),
             history: history.name().into(),
+            announced: *announced,
             source: source.as_ref().map(Line::from),
         }),
-        Event::MembersJoined { uids, joined_seq, by, source } => json(&Joined {
+        Event::MembersJoined { uids, joined_seq, by, announced, source } => json(&Joined {
             uids: uids.iter().map(|uid| uid.get()).collect(),
             joined_seq: joined_seq.get(),
             by: by.get(),
+            announced: *announced,
             source: source.as_ref().map(Line::from),
         }),
-        Event::MemberLeft { uid, by, source } => {
-            json(&Left { uid: uid.get(), by: by.get(), source: source.as_ref().map(Line::from) })
+        Event::MemberLeft { uid, by, announced, source } => json(&Left {
+            uid: uid.get(),
+            by: by.get(),
+            announced: *announced,
+            source: source.as_ref().map(Line::from),
+        }),
+        Event::RoleChanged { uid, role, by } => {
+            json(&RoleOf { uid: uid.get(), role: role.name().into(), by: by.get() })
         }
+        Event::GroupChanged { change: GroupChange { name, history, mute_all, invite }, by } => {
+            json(&Changed {
+                name: name.clone(),
+                history: history.map(|history| history.name().into()),
+                mute_all: *mute_all,
+                invite: invite.map(|invite| invite.name().into()),
+                by: by.get(),
+            })
+        }
+        Event::GroupDissolved { by } => json(&By { by: by.get() }),
     }
 }
 
@@ -167,21 +225,58 @@ pub(super) fn read(event_type: EventType, header: &Header, bytes: &[u8]) -> Resu
             let Cleared { uid, up_to_seq } = serde_json::from_slice(bytes)?;
             Event::HistoryCleared { uid: uid_of(uid)?, up_to_seq: Seq::new(up_to_seq) }
         }
+        EventType::ConversationHidden => {
+            let Cleared { uid, up_to_seq } = serde_json::from_slice(bytes)?;
+            Event::ConversationHidden { uid: uid_of(uid)?, up_to_seq: Seq::new(up_to_seq) }
+        }
+        EventType::SettingsChanged => {
+            let Settled { uid, pinned, muted } = serde_json::from_slice(bytes)?;
+            Event::SettingsChanged { uid: uid_of(uid)?, settings: Settings { pinned, muted } }
+        }
         EventType::GroupCreated => {
-            let Created { name, owner, history, source } = serde_json::from_slice(bytes)?;
-            let history = History::parse(&history).ok_or(DecodeError::Field("history"))?;
-            Event::GroupCreated { name, owner: uid_of(owner)?, history, source: source.map(Source::from) }
+            let Created { name, owner, history, announced, source } = serde_json::from_slice(bytes)?;
+            let (history, source) = (history_of(&history)?, source.map(Source::from));
+            Event::GroupCreated { name, owner: uid_of(owner)?, history, announced, source }
         }
         EventType::MembersJoined => {
-            let Joined { uids, joined_seq, by, source } = serde_json::from_slice(bytes)?;
+            let Joined { uids, joined_seq, by, announced, source } = serde_json::from_slice(bytes)?;
             let (uids, joined_seq) = (each(uids, uid_of)?, Seq::new(joined_seq));
-            Event::MembersJoined { uids, joined_seq, by: uid_of(by)?, source: source.map(Source::from) }
+            let source = source.map(Source::from);
+            Event::MembersJoined { uids, joined_seq, by: uid_of(by)?, announced, source }
         }
         EventType::MemberLeft => {
-            let Left { uid, by, source } = serde_json::from_slice(bytes)?;
-            Event::MemberLeft { uid: uid_of(uid)?, by: uid_of(by)?, source: source.map(Source::from) }
+            let Left { uid, by, announced, source } = serde_json::from_slice(bytes)?;
+            let source = source.map(Source::from);
+            Event::MemberLeft { uid: uid_of(uid)?, by: uid_of(by)?, announced, source }
+        }
+        EventType::RoleChanged => {
+            let RoleOf { uid, role, by } = serde_json::from_slice(bytes)?;
+            let role = Role::parse(&role).ok_or(DecodeError::Field("role"))?;
+            Event::RoleChanged { uid: uid_of(uid)?, role, by: uid_of(by)? }
+        }
+        EventType::GroupChanged => {
+            let Changed { name, history, mute_all, invite, by } = serde_json::from_slice(bytes)?;
+            let history = history.as_deref().map(history_of).transpose()?;
+            let invite_of = |name: &str| Invite::parse(name).ok_or(DecodeError::Field("invite"));
+            let invite = invite.as_deref().map(invite_of).transpose()?;
+            Event::GroupChanged { change: GroupChange { name, history, mute_all, invite }, by: uid_of(by)? }
+        }
+        EventType::GroupDissolved => {
+            let By { by } = serde_json::from_slice(bytes)?;
+            Event::GroupDissolved { by: uid_of(by)? }
         }
     })
+}
+
+/// A body with one more field: what a step of `upcast` adds.
+pub(super) fn with(body: &[u8], field: &str, value: impl Into<Value>) -> Result<Vec<u8>, DecodeError> {
+    let mut fields: Map<String, Value> = serde_json::from_slice(body)?;
+    fields.insert(field.to_owned(), value.into());
+    Ok(json(&fields))
+}
+
+fn history_of(name: &str) -> Result<History, DecodeError> {
+    History::parse(name).ok_or(DecodeError::Field("history"))
 }
 
 fn read_message(header: &Header, body: Message<'_>) -> Result<Event, DecodeError> {

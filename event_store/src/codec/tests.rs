@@ -1,6 +1,9 @@
 //! Golden files: one body of every type in every form that was ever written, and what it says today.
 
-use domain::{ClientMsgId, Content, ConvId, EventId, Flags, History, Sender, Source, StreamKind, Uid};
+use domain::{
+    ClientMsgId, Content, ConvId, EventId, Flags, GroupChange, History, Invite, Role, Sender, Settings,
+    Source, StreamKind, Uid,
+};
 
 use super::*;
 use crate::{
@@ -33,6 +36,22 @@ fn golden() -> Vec<(&'static str, &'static str, Event)> {
     let text = |text| Content::text(text, 100).unwrap();
     let card = Content::parse(7, &serde_json::json!({"b": 1.50, "a": ["x"]}), 100).unwrap();
     let source = Some(Source { conv: "irc".into(), at: 1_200_000_000_000, nth: 2 });
+    let created = |announced, source| {
+        let (name, history) = ("Team".into(), History::Joined);
+        Event::GroupCreated { name, owner: uid(1), history, announced, source }
+    };
+    let joined = |announced, source| {
+        let uids = vec![uid(2), uid(3)];
+        Event::MembersJoined { uids, joined_seq: seq(0), by: uid(1), announced, source }
+    };
+    let left = |announced, source| Event::MemberLeft { uid: uid(2), by: uid(1), announced, source };
+    let name = GroupChange { name: Some("群".into()), ..GroupChange::default() };
+    let all = GroupChange {
+        name: Some("New".into()),
+        history: Some(History::All),
+        mute_all: Some(true),
+        invite: Some(Invite::Members),
+    };
     macro_rules! file {
         ($name:literal, $event:expr) => {
             ($name, include_str!(concat!("../../golden/", $name)), $event)
@@ -56,20 +75,22 @@ fn golden() -> Vec<(&'static str, &'static str, Event)> {
         ),
         file!("read_advanced.v1.json", Event::ReadAdvanced { uid: uid(2), read_seq: seq(41), at: 5 }),
         file!("history_cleared.v1.json", Event::HistoryCleared { uid: uid(2), up_to_seq: seq(0) }),
+        file!("conversation_hidden.v1.json", Event::ConversationHidden { uid: uid(2), up_to_seq: seq(7) }),
         file!(
-            "group_created.v1.json",
-            Event::GroupCreated {
-                name: "Team".into(),
-                owner: uid(1),
-                history: History::Joined,
-                source: source.clone()
-            }
+            "settings_changed.v1.json",
+            Event::SettingsChanged { uid: uid(2), settings: Settings { pinned: true, muted: false } }
         ),
-        file!(
-            "members_joined.v1.json",
-            Event::MembersJoined { uids: vec![uid(2), uid(3)], joined_seq: seq(0), by: uid(1), source: None }
-        ),
-        file!("member_left.v1.json", Event::MemberLeft { uid: uid(2), by: uid(1), source }),
+        file!("group_created.v1.json", created(false, source.clone())),
+        file!("group_created.v2.json", created(true, None)),
+        file!("members_joined.v1.json", joined(false, None)),
+        file!("members_joined.v2.json", joined(true, None)),
+        file!("members_joined_imported.v2.json", joined(false, source.clone())),
+        file!("member_left.v1.json", left(false, source)),
+        file!("member_left.v2.json", left(true, None)),
+        file!("role_changed.v1.json", Event::RoleChanged { uid: uid(2), role: Role::Admin, by: uid(1) }),
+        file!("group_changed.v1.json", Event::GroupChanged { change: all, by: uid(1) }),
+        file!("group_changed_name.v1.json", Event::GroupChanged { change: name, by: uid(1) }),
+        file!("group_dissolved.v1.json", Event::GroupDissolved { by: uid(1) }),
     ]
 }
 
@@ -88,21 +109,31 @@ fn recorded(event: &Event, schema_version: i16, body: &str) -> Recorded {
     chain::seal(unsealed, Shard::new(0), stream, &mut shard, &mut head, 0, [0; 16])
 }
 
+fn version_of(name: &str) -> i16 {
+    name.split(".v").nth(1).unwrap().split('.').next().unwrap().parse().unwrap()
+}
+
 #[test]
 fn every_form_ever_written_is_still_read() {
     for (name, body, event) in golden() {
-        let version = name.split(".v").nth(1).unwrap().split('.').next().unwrap().parse().unwrap();
+        let version = version_of(name);
         assert_eq!(decode(&recorded(&event, version, body)).unwrap(), event, "{name}");
     }
 }
 
 #[test]
 fn the_newest_form_is_written_as_its_golden_file() {
+    let mut newest: Vec<i16> = vec![];
     for (name, body, event) in golden() {
         let encoded = encode(&event);
-        assert!(name.ends_with(&format!(".v{}.json", encoded.schema_version)), "{name}");
+        if version_of(name) < encoded.schema_version {
+            continue;
+        }
+        newest.push(encoded.event_type);
         assert_eq!(String::from_utf8(encoded.body).unwrap(), body.trim_end(), "{name}");
     }
+    newest.dedup();
+    assert_eq!(newest, EventType::ALL.map(|t| t as i16), "each has a file of its newest form");
 }
 
 #[test]

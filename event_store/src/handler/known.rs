@@ -144,6 +144,7 @@ fn earlier(recorded: &Recorded) -> Result<Earlier, StoreError> {
     }
     match recorded.event().map_err(|_| damaged())? {
         Event::HistoryCleared { up_to_seq, .. } => Ok(Earlier::Cleared { up_to_seq }),
+        Event::ConversationHidden { up_to_seq, .. } => Ok(Earlier::Hidden { up_to_seq }),
         _ => Err(damaged()),
     }
 }

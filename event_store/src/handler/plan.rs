@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{ConvId, Key, Reply, decide};
+use domain::{Command, ConvId, Event, Key, Reply, decide};
 
 use super::{CommandError, Request, known::Known, pieces};
 use crate::{
@@ -49,7 +49,7 @@ impl Plan {
                 let unsealed = Unsealed {
                     event_id,
                     encoded: codec::encode(&event),
-                    actor: request.command.actor().get(),
+                    actor: actor(&event, &request.command),
                     device: request.device.clone(),
                     origin: if request.command.is_import() { Origin::Import } else { Origin::Live },
                     correlation_id: request.correlation_id,
@@ -75,6 +75,14 @@ impl Plan {
             }
         }
         Ok(Self { batch, answers, head })
+    }
+}
+
+/// Who stands in the header: of a message its sender, which may be the system; else who asked.
+fn actor(event: &Event, command: &Command) -> u64 {
+    match event {
+        Event::MessageSent { sender, .. } => sender.get(),
+        _ => command.actor().get(),
     }
 }
 

@@ -4,8 +4,16 @@ select e.stream_id, c.conv_id, e.version, e.position, e.recorded_at, e.actor, e.
        e.device, e.chain, b.salt, b.bytes, d.digest
   from log.event e
   join log.conversation c on c.conv_no = e.stream_id >> 3
-  left join log.body b on b.shard = e.shard and b.position = e.position and b.recorded_at = e.recorded_at
-  left join log.digest d on d.shard = e.shard and d.position = e.position
+  left join lateral (
+       select salt, bytes
+         from log.body
+        where shard = e.shard and position = e.position and recorded_at = e.recorded_at
+        limit 1) as b on true
+  left join lateral (
+       select digest
+         from log.digest
+        where shard = e.shard and position = e.position
+        limit 1) as d on true
  where e.stream_id = $1 and e.version >= $2
  order by e.stream_id, e.version
  limit $3

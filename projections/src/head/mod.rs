@@ -1,8 +1,10 @@
-//! One row a conversation: its newest seq and activity, and what a group is called.
+//! One row a conversation: its newest seq and activity, and a group's own facts.
+
+pub(crate) mod query;
 
 use std::collections::BTreeMap;
 
-use domain::{ConvId, History, Ms, Seq};
+use domain::{ConvId, GroupChange, History, Invite, Ms, Seq};
 
 use crate::write::{Write, column, convs, int};
 
@@ -17,7 +19,11 @@ struct Change {
 
 /// The heads of a batch.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Effects(BTreeMap<ConvId, Change>);
+pub(crate) struct Effects {
+    raised: BTreeMap<ConvId, Change>,
+    /// What owners have changed, and whether the group is over.
+    changed: BTreeMap<ConvId, (GroupChange, bool)>,
+}
 
 impl Effects {
     /// A message came.
@@ -32,22 +38,48 @@ impl Effects {
         (change.name, change.history) = (Some(name.to_owned()), Some(history));
     }
 
+    /// A group is otherwise now. No activity.
+    pub(crate) fn change_group(&mut self, conv: &ConvId, change: GroupChange) {
+        let (stands, _) = self.changed.entry(conv.clone()).or_default();
+        stands.name = change.name.or(stands.name.take());
+        stands.history = change.history.or(stands.history);
+        stands.mute_all = change.mute_all.or(stands.mute_all);
+        stands.invite = change.invite.or(stands.invite);
+    }
+
+    /// A group is over.
+    pub(crate) fn dissolve(&mut self, conv: &ConvId) {
+        self.changed.entry(conv.clone()).or_default().1 = true;
+    }
+
     fn change(&mut self, conv: &ConvId, at: Ms) -> &mut Change {
-        let change = self.0.entry(conv.clone()).or_default();
+        let change = self.raised.entry(conv.clone()).or_default();
         change.updated_at = change.updated_at.max(at);
         change
     }
 
     pub(crate) fn writes(self) -> impl Iterator<Item = Write> {
+        let Self { raised, changed } = self;
         let kind = |conv: &ConvId| if conv.is_group() { "group" } else { "single" };
         let columns = [
-            convs(self.0.keys()),
-            column(self.0.keys().map(kind)),
-            column(self.0.values().map(|change| change.name.clone())),
-            column(self.0.values().map(|change| change.history.map(History::name))),
-            column(self.0.values().map(|change| int(change.max_seq.get()))),
-            column(self.0.values().map(|change| change.updated_at)),
+            convs(raised.keys()),
+            column(raised.keys().map(kind)),
+            column(raised.values().map(|change| change.name.clone())),
+            column(raised.values().map(|change| change.history.map(History::name))),
+            column(raised.values().map(|change| int(change.max_seq.get()))),
+            column(raised.values().map(|change| change.updated_at)),
         ];
-        Write::unless_empty(self.0.len(), "raise heads", include_str!("raise.sql"), columns).into_iter()
+        let raise = Write::unless_empty(raised.len(), "raise heads", include_str!("raise.sql"), columns);
+        let columns = [
+            convs(changed.keys()),
+            column(changed.values().map(|(change, _)| change.name.clone())),
+            column(changed.values().map(|(change, _)| change.history.map(History::name))),
+            column(changed.values().map(|(change, _)| change.mute_all)),
+            column(changed.values().map(|(change, _)| change.invite.map(Invite::name))),
+            column(changed.values().map(|(_, dissolved)| *dissolved)),
+        ];
+        let change = Write::unless_empty(changed.len(), "change groups", include_str!("change.sql"), columns);
+        // A group that is founded and changed in one batch is founded first.
+        raise.into_iter().chain(change)
     }
 }

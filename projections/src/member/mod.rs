@@ -18,17 +18,32 @@ struct Joined {
 
 /// Who of those that a batch names is in at its end.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Effects(BTreeMap<(ConvId, Uid), Option<Joined>>);
+pub(crate) struct Effects {
+    inside: BTreeMap<(ConvId, Uid), Option<Joined>>,
+    /// New roles of those who came in earlier.
+    roles: BTreeMap<(ConvId, Uid), Role>,
+}
 
 impl Effects {
     /// Came in, or came back.
     pub(crate) fn join(&mut self, conv: &ConvId, uid: Uid, role: Role, seq: Seq, at: Ms) {
-        self.0.insert((conv.clone(), uid), Some(Joined { role, seq, at }));
+        self.inside.insert((conv.clone(), uid), Some(Joined { role, seq, at }));
+        self.roles.remove(&(conv.clone(), uid));
     }
 
     /// Left or was removed.
     pub(crate) fn leave(&mut self, conv: &ConvId, uid: Uid) {
-        self.0.insert((conv.clone(), uid), None);
+        self.inside.insert((conv.clone(), uid), None);
+        self.roles.remove(&(conv.clone(), uid));
+    }
+
+    /// Is something else.
+    pub(crate) fn set_role(&mut self, conv: &ConvId, uid: Uid, role: Role) {
+        match self.inside.get_mut(&(conv.clone(), uid)) {
+            Some(Some(joined)) => joined.role = role,
+            Some(None) => {}
+            None => drop(self.roles.insert((conv.clone(), uid), role)),
+        }
     }
 
     /// A single chat's two come in with its first message; of one's own notes there is only one.
@@ -40,8 +55,9 @@ impl Effects {
     }
 
     pub(crate) fn writes(self) -> impl Iterator<Item = Write> {
-        let left: Vec<_> = self.0.iter().filter(|(_, joined)| joined.is_none()).map(|(key, _)| key).collect();
-        let joined: Vec<_> = self.0.iter().filter_map(|(key, joined)| Some((key, (*joined)?))).collect();
+        let Self { inside, roles } = self;
+        let left: Vec<_> = inside.iter().filter(|(_, joined)| joined.is_none()).map(|(key, _)| key).collect();
+        let joined: Vec<_> = inside.iter().filter_map(|(key, joined)| Some((key, (*joined)?))).collect();
         let leave =
             || [convs(left.iter().map(|key| &key.0)), column(left.iter().map(|key| int(key.1.get())))];
         let join = || {
@@ -53,6 +69,11 @@ impl Effects {
                 column(joined.iter().map(|(_, joined)| joined.at)),
             ]
         };
+        let set_roles = [
+            convs(roles.keys().map(|(conv, _)| conv)),
+            column(roles.keys().map(|(_, uid)| int(uid.get()))),
+            column(roles.values().map(|role| role.name())),
+        ];
         let [conv, uid, _, seq, at] = join();
         let writes = [
             Write::unless_empty(left.len(), "take members out", include_str!("leave_conv.sql"), leave()),
@@ -69,6 +90,7 @@ impl Effects {
                 include_str!("join_person.sql"),
                 [conv, uid, seq, at],
             ),
+            Write::unless_empty(roles.len(), "set roles", include_str!("set_role.sql"), set_roles),
         ];
         writes.into_iter().flatten()
     }
@@ -83,7 +105,7 @@ mod tests {
         for (conv, members) in [("p2p-7-7", 1), ("p2p-7-8", 2), ("grp-a", 0)] {
             let mut effects = Effects::default();
             effects.first_message(&ConvId::parse(conv).unwrap(), 1);
-            assert_eq!(effects.0.len(), members, "{conv}");
+            assert_eq!(effects.inside.len(), members, "{conv}");
         }
     }
 
@@ -93,8 +115,20 @@ mod tests {
         let mut effects = Effects::default();
         effects.join(&conv, ana, Role::Member, Seq::new(1), 1);
         effects.leave(&conv, ana);
-        assert_eq!(effects.0.values().next(), Some(&None));
+        assert_eq!(effects.inside.values().next(), Some(&None));
         effects.join(&conv, ana, Role::Member, Seq::new(9), 2);
-        assert!(matches!(effects.0.values().next(), Some(Some(joined)) if joined.seq == Seq::new(9)));
+        assert!(matches!(effects.inside.values().next(), Some(Some(joined)) if joined.seq == Seq::new(9)));
+    }
+    #[test]
+    fn a_role_changes_within_a_batch_or_behind_it() {
+        let (conv, ana, bo) = (ConvId::parse("grp-a").unwrap(), Uid::new(1).unwrap(), Uid::new(2).unwrap());
+        let mut effects = Effects::default();
+        effects.join(&conv, ana, Role::Member, Seq::new(1), 1);
+        effects.set_role(&conv, ana, Role::Admin);
+        effects.set_role(&conv, bo, Role::Admin);
+        assert!(matches!(effects.inside.values().next(), Some(Some(joined)) if joined.role == Role::Admin));
+        assert_eq!(effects.roles.values().collect::<Vec<_>>(), [&Role::Admin]);
+        effects.leave(&conv, bo);
+        assert!(effects.roles.is_empty());
     }
 }

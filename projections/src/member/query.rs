@@ -1,6 +1,9 @@
 //! Who is in a conversation, and which conversations a person is in.
 
+use std::cmp::Reverse;
+
 use domain::{ConvId, ConvKind, Ms, Role, Seq, Uid};
+use tokio_postgres::types::ToSql;
 
 use crate::{
     query::{MemberRow, PageLimit, QueryError},
@@ -43,9 +46,15 @@ pub(crate) async fn members(
     rows.iter().map(member).collect()
 }
 
-/// Where a conversation stands in somebody's list: newest activity first, then by id.
+/// Where a conversation stands in somebody's list: pinned ones first, then the newest activity, then by id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place(pub std::cmp::Reverse<Ms>, pub ConvId);
+pub(crate) struct Place(pub Reverse<bool>, pub Reverse<Ms>, pub ConvId);
+
+impl Place {
+    pub(crate) fn new(pinned: bool, at: Ms, conv: ConvId) -> Self {
+        Self(Reverse(pinned), Reverse(at), conv)
+    }
+}
 
 /// The first `wanted` of a person's conversations after a place, and the first page of memberships that came with
 /// the snapshot.
@@ -64,12 +73,15 @@ pub(crate) async fn inbox(
             memberships.iter().map(|row| row.try_get(0)).collect::<Result<Vec<&str>, _>>().map_err(failed)?;
         let joined =
             memberships.iter().map(|row| row.try_get(1)).collect::<Result<Vec<Ms>, _>>().map_err(failed)?;
-        let activity = Ask { sql: ACTIVITY, params: &[&convs, &joined, &crate::CONVERSATION, &generation] };
+        let uid = int(viewer.get());
+        let params: [&(dyn ToSql + Sync); 5] = [&convs, &joined, &crate::CONVERSATION, &generation, &uid];
+        let activity = Ask { sql: ACTIVITY, params: &params };
         let [rows] = snapshot.ask([activity]).await?;
         for row in &rows {
             let conv =
                 ConvId::parse(row.try_get(0).map_err(failed)?).map_err(|error| snapshot.failed(error))?;
-            let place = Place(std::cmp::Reverse(row.try_get(1).map_err(failed)?), conv);
+            let (at, pinned) = (row.try_get(1).map_err(failed)?, row.try_get(2).map_err(failed)?);
+            let place = Place::new(pinned, at, conv);
             if after.as_ref().is_none_or(|after| place > *after) {
                 found.push(place);
             }
@@ -80,7 +92,7 @@ pub(crate) async fn inbox(
             return Ok(found);
         };
         let limit = MEMBERSHIPS_AT_ONCE as i64;
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&int(viewer.get()), last, &limit];
+        let params: [&(dyn ToSql + Sync); 3] = [&uid, last, &limit];
         let [next] = snapshot.ask([Ask { sql: MEMBERSHIPS, params: &params }]).await?;
         memberships = next;
     }

@@ -1,6 +1,6 @@
 //! Where one viewer stands in a conversation: what every answer about it rests on.
 
-use domain::{ConvId, History, Ms, Seq, Uid, Viewer, view};
+use domain::{ConvId, History, Ms, Seq, Settings, Uid, Viewer, view};
 use tokio_postgres::{Error, Row};
 
 pub(crate) const STANDING: &str = include_str!("standing.sql");
@@ -21,6 +21,9 @@ pub(crate) struct Standing {
     pub read: (Seq, Ms),
     /// Of a single chat: the other one's.
     pub peer_read: (Seq, Ms),
+    pub settings: Settings,
+    /// Out of the viewer's list until the next message.
+    pub hidden: bool,
 }
 
 impl Standing {
@@ -30,18 +33,22 @@ impl Standing {
             |name: &str| Ok::<_, Error>(row.try_get::<_, Option<i64>>(name)?.map(|n| Seq::new(n as u64)));
         let ms = |name: &str| Ok::<_, Error>(row.try_get::<_, Option<i64>>(name)?.unwrap_or(0));
         let history: Option<&str> = row.try_get("history")?;
+        let max_seq = seq("max_seq")?;
         Ok(Self {
             conv,
             parked: row.try_get("parked")?,
             name: row.try_get("name")?,
             history: history.and_then(History::parse),
-            max_seq: seq("max_seq")?,
+            max_seq,
             expired_seq: seq("expired_seq")?.unwrap_or(Seq::ZERO),
             updated_at: ms("updated_at")?,
             joined: seq("joined_seq")?.map(|seq| Ok::<_, Error>((seq, ms("joined_at")?))).transpose()?,
             cleared_seq: seq("cleared_seq")?.unwrap_or(Seq::ZERO),
-            read: (seq("read_seq")?.unwrap_or(Seq::ZERO), ms("read_at")?),
+            // A batch may end between a joining, which counts the message about it as read, and that message.
+            read: (seq("read_seq")?.unwrap_or(Seq::ZERO).min(max_seq.unwrap_or(Seq::ZERO)), ms("read_at")?),
             peer_read: (seq("peer_read_seq")?.unwrap_or(Seq::ZERO), ms("peer_read_at")?),
+            settings: Settings { pinned: row.try_get("pinned")?, muted: row.try_get("muted")? },
+            hidden: row.try_get("hidden")?,
         })
     }
 

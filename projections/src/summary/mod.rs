@@ -62,6 +62,7 @@ pub(crate) async fn summaries(
                 .and_then(|seq| loaded.item(conv, seq, &standing.viewer()))
                 .filter(|Item { state, .. }| matches!(state, ItemState::Normal(_) | ItemState::Recalled(..))),
             updated_at: standing.updated_at(),
+            settings: standing.settings,
         }
     };
     Ok(standings.iter().map(summary).collect())

@@ -47,6 +47,8 @@ struct Touched {
     /// By the viewer: deleted, or restored?
     deleted: BTreeMap<Seq, bool>,
     members: BTreeSet<Uid>,
+    /// How many departures there were.
+    left: i64,
     /// Did the viewer's own numbers, or the conversation's, change?
     numbers: bool,
     truncated: bool,
@@ -63,13 +65,20 @@ impl Touched {
             Event::MessagesRestoredFor { uid, seqs } if uid == viewer => {
                 self.deleted.extend(seqs.into_iter().map(|seq| (seq, false)));
             }
-            Event::HistoryCleared { uid, .. } => self.numbers |= uid == viewer,
+            Event::HistoryCleared { uid, .. }
+            | Event::ConversationHidden { uid, .. }
+            | Event::SettingsChanged { uid, .. } => self.numbers |= uid == viewer,
             Event::GroupCreated { owner, .. } => {
                 self.numbers = true;
                 self.members.insert(owner);
             }
             Event::MembersJoined { uids, .. } => self.members.extend(uids),
-            Event::MemberLeft { uid, .. } => drop(self.members.insert(uid)),
+            Event::RoleChanged { uid, .. } => drop(self.members.insert(uid)),
+            Event::MemberLeft { uid, .. } => {
+                self.left += 1;
+                self.members.insert(uid);
+            }
+            Event::GroupChanged { .. } | Event::GroupDissolved { .. } => self.numbers = true,
             // Somebody else's business; messages and positions are not among the later facts.
             Event::MessagesDeletedFor { .. }
             | Event::MessagesRestoredFor { .. }
@@ -177,7 +186,7 @@ async fn found(
         deleted.into_iter().map(|(conv, bucket)| (conv, int(bucket.get()))).unzip();
     let (member_convs, uids): (Vec<String>, Vec<i64>) = members.into_iter().unzip();
     let uid = int(viewer.get());
-    let [small, own_reads, deleted, members] = snapshot
+    let [small_rows, own_reads, deleted, members] = snapshot
         .ask([
             Ask { sql: include_str!("small.sql"), params: &[&groups, &SMALL_GROUP_MAX] },
             Ask { sql: include_str!("own_reads.sql"), params: &[&convs, &sinces, &uid] },
@@ -185,10 +194,21 @@ async fn found(
             Ask { sql: include_str!("members.sql"), params: &[&member_convs, &uids] },
         ])
         .await?;
-    let small: HashSet<&str> = small.iter().map(|row| row.get(0)).collect();
-    let told = |it: &&Grown| !it.standing.conv.is_group() || small.contains(it.standing.conv.as_str());
-    let (convs, sinces): (Vec<String>, Vec<i64>) =
-        others().filter(told).map(|it| (conv(it), int(it.since.get()))).unzip();
+    let mut small: HashMap<&str, i64> = HashMap::new();
+    for row in &small_rows {
+        let failed = |error: tokio_postgres::Error| snapshot.failed(error);
+        small.insert(row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
+    }
+    let told = |(it, touched): (&Grown, &Touched)| {
+        let members = match it.standing.conv.is_group() {
+            true => *small.get(it.standing.conv.as_str())?,
+            false => 0,
+        };
+        // What was read while the group was larger was not told.
+        let was_larger = members + touched.left > SMALL_GROUP_MAX;
+        Some((conv(it), if was_larger { 0 } else { int(it.since.get()) }))
+    };
+    let (convs, sinces): (Vec<String>, Vec<i64>) = grown.iter().zip(touched).filter_map(told).unzip();
     let [reads] = snapshot.ask([Ask { sql: include_str!("reads.sql"), params: &[&convs, &sinces] }]).await?;
     Found::read(&reads, &own_reads, &deleted, &members).map_err(|error| snapshot.failed(error))
 }
@@ -240,6 +260,8 @@ impl Found {
         let mut read_positions = self.reads.get(&text).cloned().unwrap_or_default();
         read_positions.retain(|position| position.uid != viewer);
         read_positions.sort_by_key(|position| position.uid);
+        // A batch may end between a joining, which counts the message about it as read, and that message.
+        read_positions.iter_mut().for_each(|it| it.read_seq = it.read_seq.min(standing.max_seq()));
         let mut changes = Changes {
             recalled: touched.recalled.iter().copied().filter(|seq| seen(seq) && !hidden(seq)).collect(),
             deleted: flipped(true),

@@ -16,7 +16,7 @@ use tokio_postgres::{Row, types::ToSql};
 use crate::{
     CONVERSATION,
     departure::DEPARTURES,
-    member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE},
+    member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
     query::{PageLimit, QueryError, ReadPosition, Summary},
     read_models::{Asked, ReadModels},
     snapshot::{Ask, Snapshot, unavailable},
@@ -55,8 +55,19 @@ pub struct SyncPage {
 pub enum SyncEntry {
     /// Left, or removed from.
     Left(ConvId),
-    /// As it is now, and what has changed; without that in a sync of everything.
-    Here(Box<Summary>, Option<Changes>),
+    /// As it is now.
+    Here(Box<Here>),
+}
+
+/// A conversation that the person is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Here {
+    /// As in the list.
+    pub summary: Summary,
+    /// Taken out of the list by the person until the next message. In a sync of everything there are none of these.
+    pub hidden: bool,
+    /// None in a sync of everything.
+    pub changes: Option<Changes>,
 }
 
 /// What has changed in a conversation beside its messages and numbers. Each list says how things are now.
@@ -89,65 +100,85 @@ pub struct MemberChange {
     pub now: Option<(Role, Seq)>,
 }
 
+/// What our errors call it.
+const SYNC: &str = "sync";
+
 /// A person's conversations by id: in it now, or left at a position.
 type Found = BTreeMap<ConvId, Option<Position>>;
 
 impl ReadModels {
     /// What a person's device has missed. One probe a membership, and what has changed.
     pub async fn sync(&self, viewer: Uid, from: SyncFrom, limit: PageLimit) -> Result<SyncPage, QueryError> {
-        let doing = "sync";
-        let SyncFrom { mut since, mut page } = from;
-        let after = page.as_ref().map_or("", |(_, after)| after.as_str()).to_owned();
-        let (uid, most) = (int(viewer.get()), MEMBERSHIPS_AT_ONCE as i64);
-        let params: [&(dyn ToSql + Sync); 3] = [&uid, &after, &most];
-        let abreast = self.abreast(doing, Ask { sql: MEMBERSHIPS, params: &params }).await?;
-        let (mut snapshot, mut at, mut heads, mut rows) = abreast;
-        let claimed = since.iter().chain(page.as_ref().map(|(at, _)| at));
-        let reset = claimed.into_iter().any(|claimed| claimed.is_ahead_of(&heads));
-        if reset {
-            (since, page) = (None, None);
-            if !after.is_empty() {
-                let params: [&(dyn ToSql + Sync); 3] = [&uid, &"", &most];
-                drop(snapshot);
-                (snapshot, at, heads, rows) =
-                    self.abreast(doing, Ask { sql: MEMBERSHIPS, params: &params }).await?;
-            }
+        if let Some(page) = self.sync_page(viewer, from, limit).await? {
+            return Ok(page);
         }
-        drop(heads);
-        let now = at;
-        let (mut at, after) = match page {
-            Some((at, after)) => (at, Some(after)),
-            None => (now.clone(), None),
-        };
+        let everything = self.sync_page(viewer, SyncFrom::default(), limit).await?;
+        let page = everything.ok_or_else(|| unavailable(SYNC, "who claims nothing was not believed"))?;
+        Ok(SyncPage { reset: true, ..page })
+    }
+
+    /// None where the device claims to know what this log has not.
+    async fn sync_page(
+        &self,
+        viewer: Uid,
+        SyncFrom { since, page }: SyncFrom,
+        limit: PageLimit,
+    ) -> Result<Option<SyncPage>, QueryError> {
+        let (first, after) = page.unzip();
+        let behind = after.as_ref().map_or("", ConvId::as_str);
+        let (uid, most) = (int(viewer.get()), MEMBERSHIPS_AT_ONCE as i64);
+        let params: [&(dyn ToSql + Sync); 3] = [&uid, &behind, &most];
+        let abreast = self.abreast(SYNC, Ask { sql: MEMBERSHIPS, params: &params }).await?;
+        let (snapshot, now, heads, rows) = abreast;
+        if since.iter().chain(&first).any(|claimed| claimed.is_ahead_of(&heads)) {
+            return Ok(None);
+        }
+        let mut at = first.unwrap_or_else(|| now.clone());
         let wanted = limit.get() as usize;
+        // One more than fits, to know whether there is a next page.
         let mut found = self.grown(&snapshot, viewer, since.as_ref(), rows, after, wanted + 1).await?;
-        let more = found.len() > wanted;
+        let next = (found.len() > wanted).then(|| found[wanted - 1].0.clone());
         found.truncate(wanted);
-        let next = found.last().filter(|_| more).map(|(conv, _)| conv.clone());
-        let left = found.iter().filter(|(_, it)| matches!(it, Growth::Left)).map(|(conv, _)| conv.clone());
-        let left: Vec<ConvId> = left.collect();
         let standings = self.here(&snapshot, viewer, &found, &mut at).await?;
-        let told: Vec<(Standing, Option<Changes>)> = match &since {
-            None => standings.into_iter().map(|(standing, _)| (standing, None)).collect(),
+        let told = self.told(&snapshot, viewer, since.as_ref(), &now, standings).await?;
+        let left = found.into_iter().filter(|(_, growth)| *growth == Growth::Left);
+        let entries = told.into_iter().chain(left.map(|(conv, _)| SyncEntry::Left(conv))).collect();
+        Ok(Some(SyncPage { at, since, next, reset: false, entries }))
+    }
+
+    /// What is told of those that the person is in, in the list's order.
+    async fn told(
+        &self,
+        snapshot: &Snapshot,
+        viewer: Uid,
+        since: Option<&Vector>,
+        now: &Vector,
+        standings: Vec<(Standing, (bool, bool))>,
+    ) -> Result<Vec<SyncEntry>, QueryError> {
+        let mut told: Vec<(Standing, Option<Changes>)> = match since {
+            None => {
+                let shown = standings.into_iter().filter(|(standing, _)| !standing.hidden);
+                shown.map(|(standing, _)| (standing, None)).collect()
+            }
             Some(since) => {
                 let grown = standings.into_iter().map(|(standing, (messages, others))| {
                     let shard = self.shard(&standing.conv);
                     Grown { since: since.at(shard), up_to: now.at(shard), standing, messages, others }
                 });
-                let told = changes(self.store(), &snapshot, viewer, grown.collect()).await?;
+                let told = changes(self.store(), snapshot, viewer, grown.collect()).await?;
                 told.into_iter().map(|(standing, changes)| (standing, Some(changes))).collect()
             }
         };
+        if told.is_empty() {
+            return Ok(Vec::new());
+        }
+        told.sort_by_cached_key(|(it, _)| Place::new(it.settings.pinned, it.updated_at(), it.conv.clone()));
         let (standings, changes): (Vec<Standing>, Vec<Option<Changes>>) = told.into_iter().unzip();
-        let summaries = match standings.as_slice() {
-            [] => Vec::new(),
-            standings => summary::summaries(&snapshot, viewer, standings).await?,
-        };
-        let mut here: Vec<_> = summaries.into_iter().zip(changes).collect();
-        here.sort_by(|(a, _), (b, _)| b.updated_at.cmp(&a.updated_at).then_with(|| a.conv.cmp(&b.conv)));
-        let here = here.into_iter().map(|(summary, changes)| SyncEntry::Here(Box::new(summary), changes));
-        let entries = here.chain(left.into_iter().map(SyncEntry::Left)).collect();
-        Ok(SyncPage { at, since, next, reset, entries })
+        let summaries = summary::summaries(snapshot, viewer, &standings).await?;
+        let hidden = standings.into_iter().map(|standing| standing.hidden);
+        let here = summaries.into_iter().zip(hidden).zip(changes);
+        let here = here.map(|((summary, hidden), changes)| Here { summary, hidden, changes });
+        Ok(here.map(|here| SyncEntry::Here(Box::new(here))).collect())
     }
 
     /// The first `wanted` of a person's conversations behind one that have grown since, by id; without `since` all.

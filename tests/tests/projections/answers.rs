@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::{ConvId, Event, Seq, Uid};
+use domain::{ConvId, Event, GroupChange, History, Seq, Settings, Uid};
 use projections::{
     ReadModels,
-    query::{Item, ItemState, PageLimit, QueryError, QuoteState, Range},
+    query::{Item, ItemState, PageLimit, QueryError, QuoteState, Range, Summary},
 };
 
 use crate::{
@@ -67,6 +67,7 @@ async fn check_member(models: &ReadModels, naive: &Naive, viewer: Uid, chance: &
     assert_eq!(summary.read_seq, naive.read(viewer).0, "{at}");
     assert_eq!(summary.peer_read_seq, naive.conv.peer_of(viewer).map(|peer| naive.read(peer).0), "{at}");
     assert_eq!(summary.unread, naive.unread(viewer), "{at}");
+    assert_eq!(summary.settings, naive.settings(viewer), "{at}");
     assert_eq!(summary.mention_seq, naive.mention(viewer), "{at}");
     assert_eq!(summary.last_message.as_ref().map(seen), naive.last_message(viewer), "{at}");
     let all = naive.seen(viewer);
@@ -81,6 +82,19 @@ async fn check_member(models: &ReadModels, naive: &Naive, viewer: Uid, chance: &
     let members: Vec<_> = members.iter().map(|m| (m.uid, (m.role, m.joined_seq))).collect();
     assert_eq!(members, naive.members.clone().into_iter().collect::<Vec<_>>(), "{at}");
     check_readers(models, naive, viewer, chance).await;
+    if naive.conv.is_group() {
+        check_group(models, naive, viewer).await;
+    }
+}
+
+async fn check_group(models: &ReadModels, naive: &Naive, viewer: Uid) {
+    let group = models.group(&naive.conv, viewer).await.unwrap();
+    let GroupChange { name, history, mute_all, invite } = naive.group.clone();
+    assert_eq!(group.name, name.unwrap_or("群".into()));
+    assert!(history.is_none_or(|history| history == group.history));
+    assert_eq!((group.mute_all, group.invite), (mute_all.unwrap_or(false), invite.unwrap_or_default()));
+    assert_eq!((group.dissolved, group.members), (naive.dissolved, naive.members.len() as u64));
+    assert_eq!((group.owner, group.role), (Some(uid(1)), naive.members[&viewer].0));
 }
 
 async fn check_page(models: &ReadModels, naive: &Naive, viewer: Uid, all: &[Seen], chance: &mut Chance) {
@@ -146,7 +160,8 @@ async fn check_readers(models: &ReadModels, naive: &Naive, viewer: Uid, chance: 
     }
 }
 
-/// Every conversation once, newest activity first, the same as when it is asked for alone.
+/// Every conversation that is not hidden, once, pinned ones first, then the newest activity, the same as when it is
+/// asked for alone.
 async fn check_inbox(models: &ReadModels, events: &[(ConvId, Event)]) {
     for viewer in (1..=PEOPLE).map(uid) {
         let (mut after, mut listed) = (None, vec![]);
@@ -158,8 +173,11 @@ async fn check_inbox(models: &ReadModels, events: &[(ConvId, Event)]) {
                 break;
             }
         }
-        assert!(listed.is_sorted_by(|a, b| (b.updated_at, &a.conv) < (a.updated_at, &b.conv)), "{listed:?}");
-        let is_in = |name: &&str| Naive::of(&conv(name), events).members.contains_key(&viewer);
+        let is_ahead = |a: &Summary, b: &Summary| {
+            (b.settings.pinned, b.updated_at, &a.conv) < (a.settings.pinned, a.updated_at, &b.conv)
+        };
+        assert!(listed.is_sorted_by(is_ahead), "{listed:?}");
+        let is_in = |name: &&str| Naive::of(&conv(name), events).is_listed(viewer);
         let mut names: Vec<_> = listed.iter().map(|summary| summary.conv.to_string()).collect();
         names.sort();
         let mut expected: Vec<_> = CONVS.iter().copied().filter(is_in).map(str::to_owned).collect();
@@ -233,5 +251,72 @@ async fn what_is_never_unread_is_left_out_once() {
     let page = models.page(&chat, uid(1), range, limit(10)).await.unwrap();
     let states: Vec<_> = page.items.iter().map(|item| (item.seq.get(), seen(item).1)).collect();
     assert_eq!(states, [(98, "normal"), (99, "deleted"), (100, "deleted"), (101, "deleted")]);
+    projector.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_who_joins_has_read_the_message_about_it() {
+    let (world, log) = (World::new().await, Log::new());
+    let (group, by, announced) = (conv("grp-a"), uid(1), true);
+    let (name, history) = ("a".into(), History::Joined);
+    log.append(&group, &Event::GroupCreated { name, owner: by, history, announced, source: None }).await;
+    log.append(&group, &says(0, "founded")).await;
+    log.append(&group, &says(1, "x")).await;
+    let (uids, joined_seq) = (vec![uid(2)], seq(2));
+    log.append(&group, &Event::MembersJoined { uids, joined_seq, by, announced, source: None }).await;
+    let projector = world.projector(log.store.clone()).await;
+    let models = world.read_models(log.store.clone(), Some(&projector)).await;
+    let numbers = async |of| {
+        let summary = models.summary(&group, uid(of)).await.unwrap();
+        [summary.max_seq, summary.min_seq, summary.read_seq].map(Seq::get).into_iter().chain([summary.unread])
+    };
+    assert_eq!(numbers(2).await.collect::<Vec<_>>(), [2, 3, 2, 0], "a moment before the message is there");
+    log.append(&group, &says(0, "joined")).await;
+    assert_eq!(numbers(2).await.collect::<Vec<_>>(), [3, 3, 3, 0]);
+    assert_eq!(numbers(1).await.collect::<Vec<_>>(), [3, 1, 2, 0]);
+    projector.shutdown().await;
+}
+
+/// As many as a busy person has: page after page, some pinned, some hidden, some hidden and back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_two_thousand_is_in_order() {
+    const CHATS: u64 = 2000;
+    let (world, log) = (World::new().await, Log::new());
+    let (ana, chat) = (uid(1), |n: u64| ConvId::single(uid(1), uid(n + 1)));
+    for n in 1..=CHATS {
+        log.append(&chat(n), &says(1, "x")).await;
+        if n % 7 == 0 {
+            let settings = Settings { pinned: n % 2 == 0, muted: true };
+            log.append(&chat(n), &Event::SettingsChanged { uid: ana, settings }).await;
+        }
+        if n % 5 == 0 {
+            log.append(&chat(n), &Event::ConversationHidden { uid: ana, up_to_seq: seq(1) }).await;
+        }
+        if n % 15 == 0 {
+            log.append(&chat(n), &says(n + 1, "y")).await;
+        }
+    }
+    let projector = world.projector(log.store.clone()).await;
+    let models = world.read_models(log.store.clone(), Some(&projector)).await;
+    let (mut after, mut listed) = (None, vec![]);
+    loop {
+        let page = models.summaries(ana, limit(200), after).await.unwrap();
+        listed.extend(page.conversations);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let key = |it: &Summary| (std::cmp::Reverse((it.settings.pinned, it.updated_at)), it.conv.clone());
+    assert!(listed.is_sorted_by_key(key));
+    let mut convs: Vec<_> = listed.iter().map(|it| it.conv.clone()).collect();
+    convs.sort();
+    let mut expected: Vec<_> = (1..=CHATS).filter(|n| n % 5 != 0 || n % 15 == 0).map(chat).collect();
+    expected.sort();
+    assert_eq!(convs, expected);
+    let pinned = listed.iter().filter(|it| it.settings.pinned).count() as u64;
+    assert_eq!(pinned, (1..=CHATS).filter(|n| n % 14 == 0 && (n % 5 != 0 || n % 15 == 0)).count() as u64);
+    let back = listed.iter().find(|it| it.conv == chat(15)).unwrap();
+    assert_eq!((back.min_seq, back.unread, back.settings.pinned), (seq(2), 1, false));
     projector.shutdown().await;
 }

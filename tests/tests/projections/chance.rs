@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use domain::{Bits, Bucket, ClientMsgId, Content, ConvId, Event, Flags, History, MsgId, Sender, Seq, Uid};
+use domain::{
+    Bits, Bucket, ClientMsgId, Content, ConvId, Event, Flags, GroupChange, History, Invite, MsgId, Role,
+    Sender, Seq, Settings, Uid,
+};
 use uuid::Uuid;
 
 /// SplitMix64: small, and the same everywhere.
@@ -91,7 +94,14 @@ impl Making {
             self.founded = true;
             self.members.insert(1);
             let history = if self.id.as_str() == "grp-all" { History::All } else { History::Joined };
-            return Some(Event::GroupCreated { name: "群".into(), owner: uid(1), history, source: None });
+            let name = "群".into();
+            return Some(Event::GroupCreated {
+                name,
+                owner: uid(1),
+                history,
+                announced: false,
+                source: None,
+            });
         }
         let who = *self.members.iter().nth(chance.below(self.members.len() as u64) as usize)?;
         let at = 1_764_000_000_000 + chance.below(1_000_000) as i64;
@@ -119,11 +129,37 @@ impl Making {
                 let new = *new.get(chance.below(PEOPLE) as usize)?;
                 self.members.insert(new);
                 let joined_seq = seq(self.max_seq);
-                Some(Event::MembersJoined { uids: vec![uid(new)], joined_seq, by: uid(who), source: None })
+                let (uids, by, announced) = (vec![uid(new)], uid(who), false);
+                Some(Event::MembersJoined { uids, joined_seq, by, announced, source: None })
             }
             8 if self.id.is_group() && who != 1 && chance.one_in(8) => {
                 self.members.remove(&who);
-                Some(Event::MemberLeft { uid: uid(who), by: uid(who), source: None })
+                Some(Event::MemberLeft { uid: uid(who), by: uid(who), announced: false, source: None })
+            }
+            9 if self.id.is_group() && who != 1 && chance.one_in(4) => {
+                let role = if chance.one_in(2) { Role::Admin } else { Role::Member };
+                Some(Event::RoleChanged { uid: uid(who), role, by: uid(1) })
+            }
+            10 if self.id.is_group() && chance.one_in(8) => {
+                let mut some = |value: bool| chance.one_in(2).then_some(value);
+                let (name, history) = (some(true).map(|_| format!("群 {}", self.max_seq)), some(true));
+                let change = GroupChange {
+                    name,
+                    history: history.map(|_| if who == 1 { History::All } else { History::Joined }),
+                    mute_all: some(who == 2),
+                    invite: some(true).map(|_| if who == 1 { Invite::Members } else { Invite::Admins }),
+                };
+                Some(Event::GroupChanged { change, by: uid(1) })
+            }
+            11 if self.id.is_group() && chance.one_in(100) => Some(Event::GroupDissolved { by: uid(1) }),
+            12 if chance.one_in(6) => {
+                let settings = Settings { pinned: chance.one_in(2), muted: chance.one_in(2) };
+                Some(Event::SettingsChanged { uid: uid(who), settings })
+            }
+            13 if chance.one_in(12) => {
+                // Up to the head now and then, so that it is out of the list.
+                let up_to_seq = if chance.one_in(2) { seq(self.max_seq) } else { some_seq(self, chance)? };
+                Some(Event::ConversationHidden { uid: uid(who), up_to_seq })
             }
             _ => Some(self.message(chance, if self.id.is_group() && who == LURKER { 1 } else { who })),
         }

@@ -1,11 +1,7 @@
 //! Poison, and a projector that is not there.
 
 use domain::{Event, History};
-use event_store::{Position, Shard, shard::SHARDS};
-use projections::{
-    query::{PageLimit, QueryError, Range},
-    sync::{SyncEntry, SyncFrom},
-};
+use projections::query::{PageLimit, QueryError, Range};
 
 use crate::{
     chance::{conv, says, uid},
@@ -13,8 +9,9 @@ use crate::{
     world::{World, caught_up},
 };
 
-fn founded(name: &str) -> Event {
-    Event::GroupCreated { name: name.into(), owner: uid(1), history: History::All, source: None }
+pub fn founded(name: &str) -> Event {
+    let (name, history) = (name.into(), History::All);
+    Event::GroupCreated { name, owner: uid(1), history, announced: false, source: None }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,41 +63,6 @@ async fn poison_parks_its_conversation_and_no_other() {
     let rows = world.rows().await;
     assert!(!rows.iter().any(|row| row.contains("grp-refused") && !row.starts_with("parked")));
     assert!(!rows.iter().any(|row| row.starts_with("history") && row.contains("grp-unknown")));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_parked_is_told_of_once_it_is_well_again() {
-    let (world, log) = (World::new().await, Log::new());
-    let (ill, well) = (conv("grp-ill"), conv("grp-well"));
-    for group in [&ill, &well] {
-        log.append(group, &founded("ab")).await;
-        log.append(group, &says(1, "x")).await;
-    }
-    let poison = log.append_changed(&ill, &says(1, "y"), |event| event.header.schema_version = 99).await;
-    let after = log.append(&well, &says(1, "y")).await;
-    let projector = world.projector(log.store.clone()).await;
-    caught_up(&projector, &*log.store).await;
-    let models = world.read_models(log.store.clone(), Some(&projector)).await;
-    let told = async |from: SyncFrom| {
-        let page = models.sync(uid(1), from, PageLimit::default()).await.unwrap();
-        let conv = |entry: &SyncEntry| match entry {
-            SyncEntry::Left(conv) => conv.clone(),
-            SyncEntry::Here(summary, _) => summary.conv.clone(),
-        };
-        (page.entries.iter().map(conv).collect::<Vec<_>>(), page.at)
-    };
-    let (everything, at) = told(SyncFrom::default()).await;
-    assert_eq!(everything, [well.clone()]);
-    let (of_ill, of_well) = (Shard::of(&ill, SHARDS), Shard::of(&well, SHARDS));
-    assert_eq!(at.at(of_ill), Position::new(poison.get() - 1), "held back");
-    assert_ne!(of_ill, of_well);
-    assert_eq!(at.at(of_well), after);
-    let since = SyncFrom { since: Some(at.clone()), page: None };
-    assert_eq!(told(since.clone()).await, (vec![], at));
-    world.db.connect().await.batch_execute("delete from parked").await.unwrap();
-    let (missed, at) = told(since).await;
-    assert_eq!((missed, at.at(of_ill)), (vec![ill], poison));
-    projector.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,4 +7,5 @@ mod faults;
 mod log;
 mod naive;
 mod replay;
+mod sync;
 mod world;

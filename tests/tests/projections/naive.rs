@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{ConvId, Event, Fact, History, Ms, Recall, Role, Sender, Seq, Uid};
+use domain::{ConvId, Event, Fact, GroupChange, History, Ms, Recall, Role, Sender, Seq, Settings, Uid};
 
 use crate::chance::uid;
 
@@ -16,6 +16,10 @@ pub struct Naive {
     cleared: BTreeMap<Uid, Seq>,
     pub members: BTreeMap<Uid, (Role, Seq)>,
     history: Option<History>,
+    pub group: GroupChange,
+    pub dissolved: bool,
+    hidden: BTreeMap<Uid, u64>,
+    settings: BTreeMap<Uid, Settings>,
 }
 
 /// A message in short: its seq, its state, its text if that is to be seen.
@@ -32,6 +36,10 @@ impl Naive {
             cleared: BTreeMap::new(),
             members: BTreeMap::new(),
             history: None,
+            group: GroupChange::default(),
+            dissolved: false,
+            hidden: BTreeMap::new(),
+            settings: BTreeMap::new(),
         };
         let parties = (1..=9).map(uid).filter(|uid| conv.has_party(*uid));
         naive.members = parties.map(|uid| (uid, (Role::Member, Seq::ZERO))).collect();
@@ -75,10 +83,30 @@ impl Naive {
                 self.deleted.retain(|(of, seq)| *of != uid || !seqs.contains(seq));
             }
             Event::ReadAdvanced { uid, read_seq, at } => self.raise(uid, read_seq, at),
+            Event::SettingsChanged { uid, settings } => drop(self.settings.insert(uid, settings)),
             Event::HistoryCleared { uid, up_to_seq } => {
                 let stands = self.cleared.entry(uid).or_default();
                 *stands = up_to_seq.max(*stands);
             }
+            Event::ConversationHidden { uid, up_to_seq } => {
+                self.learn(Event::HistoryCleared { uid, up_to_seq });
+                let stands = self.hidden.entry(uid).or_default();
+                *stands = up_to_seq.get().max(*stands);
+            }
+            Event::RoleChanged { uid, role, .. } => {
+                if let Some(member) = self.members.get_mut(&uid) {
+                    member.0 = role;
+                }
+            }
+            Event::GroupChanged { change, .. } => {
+                self.history = change.history.or(self.history);
+                let GroupChange { name, history, mute_all, invite } = &mut self.group;
+                *name = change.name.or(name.take());
+                *history = change.history.or(*history);
+                *mute_all = change.mute_all.or(*mute_all);
+                *invite = change.invite.or(*invite);
+            }
+            Event::GroupDissolved { .. } => self.dissolved = true,
             Event::GroupCreated { owner, history, .. } => {
                 self.history = Some(history);
                 self.members.insert(owner, (Role::Owner, Seq::ZERO));
@@ -102,6 +130,15 @@ impl Naive {
 
     pub fn read(&self, uid: Uid) -> (Seq, Ms) {
         self.read.get(&uid).copied().unwrap_or_default()
+    }
+
+    /// Is it in this member's list?
+    pub fn is_listed(&self, uid: Uid) -> bool {
+        self.members.contains_key(&uid) && self.hidden.get(&uid).is_none_or(|hidden| self.max_seq() > *hidden)
+    }
+
+    pub fn settings(&self, uid: Uid) -> Settings {
+        self.settings.get(&uid).copied().unwrap_or_default()
     }
 
     pub fn max_seq(&self) -> u64 {

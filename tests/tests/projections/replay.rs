@@ -80,3 +80,17 @@ async fn two_projectors_apply_everything_once() {
     other.shutdown().await;
     assert_same(&world.rows().await, &straight.rows().await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_generation_has_the_same_tables() {
+    let world = World::new().await;
+    let client = world.db.connect().await;
+    client.batch_execute("select create_conversation_generation(2)").await.unwrap();
+    let columns = "select coalesce(string_agg(concat_ws(' ', table_name, column_name, data_type, is_nullable,
+                                                        column_default), ', ' order by table_name, column_name), '')
+                     from information_schema.columns where table_schema = $1";
+    let of = async |schema: &str| client.query_one(columns, &[&schema]).await.unwrap().get::<_, String>(0);
+    let first = of("conversation_g1").await;
+    assert!(first.contains("head dissolved boolean") && first.contains("setting pinned boolean"), "{first}");
+    assert_eq!(of("conversation_g2").await, first);
+}

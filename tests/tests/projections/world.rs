@@ -22,7 +22,7 @@ impl Clock for StandingClock {
     }
 }
 
-const TABLES: [(&str, &str); 12] = [
+const TABLES: [(&str, &str); 13] = [
     ("history_tail", "conv_id, seq"),
     ("history_bucket", "conv_id, bucket"),
     ("system_message", "conv_id, seq"),
@@ -30,6 +30,7 @@ const TABLES: [(&str, &str); 12] = [
     ("deleted", "conv_id, uid, bucket"),
     ("group_read", "conv_id, uid"),
     ("watermark", "conv_id, uid"),
+    ("setting", "conv_id, uid"),
     ("head", "conv_id"),
     ("member_by_conv", "conv_id, uid"),
     ("member_by_person", "uid, conv_id"),
@@ -40,8 +41,15 @@ const TABLES: [(&str, &str); 12] = [
 impl World {
     pub async fn new() -> Self {
         let db = cluster().database();
-        let migration = include_str!("../../../migrations/V2__read_models.sql");
-        db.connect().await.batch_execute(migration).await.unwrap();
+        let client = db.connect().await;
+        for migration in [
+            include_str!("../../../migrations/V1__log.sql"),
+            include_str!("../../../migrations/V2__read_models.sql"),
+            include_str!("../../../migrations/V4__groups_and_lists.sql"),
+            include_str!("../../../migrations/V5__sync.sql"),
+        ] {
+            client.batch_execute(migration).await.unwrap();
+        }
         Self { db }
     }
 

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::{Caller, Command, ConvId, GroupName, History, Rejection, Reply, Seq};
+use domain::{Caller, Command, ConvId, GroupChange, GroupName, History, Invite, Rejection, Reply, Role, Seq};
 use event_store::{CommandError, CommandHandler, EventStore, Request};
-use model::{Expected, Model, Person, Seen};
+use model::{Change, Expected, Model, Person, SYSTEM, Seen};
 use projections::query::{Item, ItemState, PageLimit, QueryError, QuoteState, Range};
 use projections::{Generation, Projector, ProjectorHandle, ReadModels};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use tests::log::{HandClock, START, chat, group, migrated, node, postgres_log, request, say, uid};
+use tests::log::{HandClock, START, chat, group, migrated, node, postgres_log, request, say, stamp, uid};
 
 /// The owner or first of the two; the others; the last one is usually outside.
 const PEOPLE: [Person; 5] = [1, 2, 3, 4, 5];
@@ -66,8 +66,38 @@ enum Step {
         by: Person,
         person: Person,
     },
+    SetRole {
+        by: Person,
+        person: Person,
+        role: &'static str,
+    },
+    Change {
+        by: Person,
+        change: Change,
+    },
+    Dissolve {
+        by: Person,
+    },
+    Hide {
+        by: Person,
+        back: Option<u8>,
+    },
+    Settle {
+        by: Person,
+        pinned: Option<bool>,
+        muted: Option<bool>,
+    },
     RestartProjector,
     Look,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        prop::sample::select(&["Case", "New", "群"][..]).prop_map(|name| Change::Name(name.into())),
+        any::<bool>().prop_map(Change::ShowsAll),
+        any::<bool>().prop_map(Change::Mute),
+        any::<bool>().prop_map(Change::MembersInvite),
+    ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -84,6 +114,13 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (person(), prop::option::of(any::<u8>())).prop_map(|(by, back)| Step::Clear { by, back }),
         2 => (person(), person()).prop_map(|(by, person)| Step::Add { by, person }),
         2 => (person(), person()).prop_map(|(by, person)| Step::Remove { by, person }),
+        2 => (person(), person(), prop::sample::select(&["owner", "admin", "member"][..]))
+            .prop_map(|(by, person, role)| Step::SetRole { by, person, role }),
+        2 => (person(), change()).prop_map(|(by, change)| Step::Change { by, change }),
+        1 => prop::sample::select(&[1, 3, 3, 3, 4, 4, 5, 5][..]).prop_map(|by| Step::Dissolve { by }),
+        2 => (person(), prop::option::of(any::<u8>())).prop_map(|(by, back)| Step::Hide { by, back }),
+        1 => (person(), any::<Option<bool>>(), any::<Option<bool>>())
+            .prop_map(|(by, pinned, muted)| Step::Settle { by, pinned, muted }),
         1 => Just(Step::RestartProjector),
         1 => Just(Step::Look),
     ]
@@ -169,6 +206,7 @@ impl Product {
                     members: vec![uid(shift + 2), uid(shift + 3)],
                     history,
                     limit: 100,
+                    stamp: stamp(),
                 };
                 self.handler.handle(conv.clone(), request(create)).await.unwrap();
                 (conv, Model::group(1, &[2, 3], shows_all))
@@ -251,12 +289,51 @@ impl Case<'_> {
             Step::Add { by, person } => {
                 let expected = self.model.add(by, person);
                 let uids = vec![self.uid(person)];
-                self.expect(Command::AddMembers { by: self.uid(by), uids, limit: 100 }, expected).await?;
+                let (by, stamp) = (self.uid(by), stamp());
+                self.expect(Command::AddMembers { by, uids, limit: 100, stamp }, expected).await?;
             }
             Step::Remove { by, person } => {
                 let expected = self.model.remove(by, person);
-                self.expect(Command::RemoveMember { by: self.uid(by), uid: self.uid(person) }, expected)
-                    .await?;
+                let (by, uid, stamp) = (self.uid(by), self.uid(person), stamp());
+                self.expect(Command::RemoveMember { by, uid, stamp }, expected).await?;
+            }
+            Step::SetRole { by, person, role } => {
+                let expected = self.model.set_role(by, person, role);
+                let (by, uid, role) = (self.uid(by), self.uid(person), Role::parse(role).unwrap());
+                self.expect(Command::SetRole { by, uid, role }, expected).await?;
+            }
+            Step::Change { by, change } => {
+                let expected = self.model.change(by, &change);
+                let mut asked = GroupChange::default();
+                match change {
+                    Change::Name(name) => asked.name = Some(name),
+                    Change::ShowsAll(on) => {
+                        asked.history = Some(if on { History::All } else { History::Joined });
+                    }
+                    Change::Mute(on) => asked.mute_all = Some(on),
+                    Change::MembersInvite(on) => {
+                        asked.invite = Some(if on { Invite::Members } else { Invite::Admins });
+                    }
+                }
+                let command = Command::ChangeGroup { by: self.uid(by), change: asked, stamp: stamp() };
+                self.expect(command, expected).await?;
+            }
+            Step::Dissolve { by } => {
+                let expected = self.model.dissolve(by);
+                self.expect(Command::DissolveGroup { by: self.uid(by), stamp: stamp() }, expected).await?;
+            }
+            Step::Hide { by, back } => {
+                let up_to = back.map(|back| self.back(back));
+                let expected = self.model.hide(by, up_to);
+                if !self.model.is_inside(by) && matches!(expected, Expected::Done(_)) {
+                    return Ok(());
+                }
+                let up_to_seq = up_to.map(|seq| Seq::new(seq as u64));
+                self.expect(Command::Hide { uid: self.uid(by), up_to_seq, key: None }, expected).await?;
+            }
+            Step::Settle { by, pinned, muted } => {
+                let expected = self.model.settle(by, pinned, muted);
+                self.expect(Command::Settle { uid: self.uid(by), pinned, muted }, expected).await?;
             }
             Step::RestartProjector => self.product.restart_projector().await,
             Step::Look => self.look().await?,
@@ -287,7 +364,8 @@ impl Case<'_> {
             Ok(Reply::Deleted(n) | Reply::Restored(n)) => Expected::Done(n),
             Ok(Reply::Read(seq) | Reply::Cleared { min_seq: seq }) => Expected::Done(seq.get()),
             Ok(Reply::Added(new)) => Expected::Done(new.len() as u64),
-            Ok(Reply::Removed) => Expected::Done(0),
+            Ok(Reply::Removed | Reply::Done) => Expected::Done(0),
+            Ok(Reply::Settled(settings)) => Expected::Settled(settings.pinned, settings.muted),
             Err(CommandError::Rejected(rejection)) => match rejection {
                 Rejection::NotAMember => Expected::NotAMember,
                 Rejection::NotAllowed => Expected::NotAllowed,
@@ -296,6 +374,8 @@ impl Case<'_> {
                 Rejection::ReadBeyondHead { .. } | Rejection::ClearBeyondHead { .. } => Expected::Beyond,
                 Rejection::OwnerStays => Expected::OwnerStays,
                 Rejection::MemberNotFound => Expected::NoSuchMember,
+                Rejection::Muted => Expected::Muted,
+                Rejection::GroupDissolved => Expected::Dissolved,
                 other => return Err(TestCaseError::fail(format!("{what}: {other:?}"))),
             },
             other => return Err(TestCaseError::fail(format!("{what}: {other:?}"))),
@@ -310,6 +390,7 @@ impl Case<'_> {
         for person in PEOPLE {
             let viewer = self.uid(person);
             let summary = read_models.summary(&self.conv, viewer).await;
+            self.look_at_list(&read_models, person).await?;
             if !self.model.is_inside(person) {
                 prop_assert!(matches!(summary, Err(QueryError::NotAMember)), "{:?}", summary);
                 let page = read_models.page(&self.conv, viewer, Range::default(), PageLimit::default()).await;
@@ -326,9 +407,39 @@ impl Case<'_> {
             if let (Some(item), Some(seq)) = (&summary.last_message, last) {
                 prop_assert_eq!(self.seen(item), self.model.seen(person, seq));
             }
+            let settings = (summary.settings.pinned, summary.settings.muted);
+            prop_assert_eq!(settings, self.model.settings(person), "of {}", person);
             self.look_at_pages(&read_models, person).await?;
+            self.look_at_group(&read_models, person).await?;
         }
         self.look_at_readers(&read_models).await
+    }
+
+    /// Nobody here is in any other conversation.
+    async fn look_at_list(&self, read_models: &ReadModels, person: Person) -> Result<(), TestCaseError> {
+        let page = read_models.summaries(self.uid(person), PageLimit::default(), None).await;
+        let listed = page.map_err(|error| TestCaseError::fail(format!("{error:?}")))?.conversations;
+        prop_assert_eq!(listed.len(), usize::from(self.model.is_listed(person)), "in the list of {}", person);
+        if let Some(listed) = listed.first() {
+            let alone = read_models.summary(&self.conv, self.uid(person)).await;
+            prop_assert_eq!(listed, &alone.map_err(|error| TestCaseError::fail(format!("{error:?}")))?);
+        }
+        Ok(())
+    }
+
+    async fn look_at_group(&self, read_models: &ReadModels, person: Person) -> Result<(), TestCaseError> {
+        if !self.conv.is_group() {
+            return Ok(());
+        }
+        let group = read_models.group(&self.conv, self.uid(person)).await;
+        let group = group.map_err(|error| TestCaseError::fail(format!("{error:?}")))?;
+        prop_assert_eq!(group.role.name(), self.model.role(person), "of {}", person);
+        prop_assert_eq!(group.members, self.model.inside().len() as u64);
+        prop_assert_eq!(
+            (group.name.as_str(), group.mute_all, group.dissolved),
+            (self.model.name.as_str(), self.model.muted, self.model.dissolved)
+        );
+        Ok(())
     }
 
     async fn look_at_pages(&self, read_models: &ReadModels, person: Person) -> Result<(), TestCaseError> {
@@ -399,11 +510,14 @@ impl Case<'_> {
     }
 
     fn seen(&self, item: &Item) -> Seen {
-        let person = |sender: domain::Sender| sender.get() - self.shift;
+        let person = |sender: domain::Sender| match sender {
+            domain::Sender::System => SYSTEM,
+            domain::Sender::Person(uid) => uid.get() - self.shift,
+        };
         match &item.state {
             ItemState::Normal(fact) => Seen::Normal {
                 sender: person(fact.sender),
-                text: serde_json::from_str(fact.content.json()).unwrap(),
+                text: self.text(fact),
                 quote: item.quote.as_ref().map(|quote| {
                     let state = match quote.state {
                         QuoteState::Normal => "normal",
@@ -420,6 +534,17 @@ impl Case<'_> {
             }
             ItemState::Deleted => Seen::Deleted,
             ItemState::Expired => panic!("nothing expires here"),
+        }
+    }
+
+    /// What a person says, or what the system tells of whom.
+    fn text(&self, fact: &domain::Fact) -> String {
+        match serde_json::from_str(fact.content.json()).unwrap() {
+            serde_json::Value::String(text) => text,
+            told => {
+                let by = told["by"].as_u64().unwrap() - self.shift;
+                format!("{} by {by}", told["event"].as_str().unwrap())
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A conversation as simply as it can be said: lists and sets in memory, no streams, no buckets, no tables.
 //!
-//! Shares no rule with the domain crate; where the two disagree, one of them is wrong.
+//! Shares no rule with the domain crate; where the two disagree, one of them is wrong. Long because every command has
+//! its function here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,18 @@ pub struct Message {
     pub quotes: Option<usize>,
 }
 
+/// Who says that people came and went.
+pub const SYSTEM: Person = 0;
+
+/// What an owner changes.
+#[derive(Debug, Clone)]
+pub enum Change {
+    Name(String),
+    ShowsAll(bool),
+    Mute(bool),
+    MembersInvite(bool),
+}
+
 /// What is expected of a command.
 #[derive(Debug, PartialEq, Eq, Clone)]
 pub enum Expected {
@@ -27,6 +40,9 @@ pub enum Expected {
     Beyond,
     OwnerStays,
     NoSuchMember,
+    Muted,
+    Dissolved,
+    Settled(bool, bool),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,27 +61,51 @@ struct Standing {
     /// The highest position that the person reported, which a repeat is compared with.
     reported: usize,
     cleared: usize,
+    /// Up to where it is out of the list.
+    hidden: Option<usize>,
+    /// Pinned and muted, once something was said of it.
+    settings: Option<(bool, bool)>,
     deleted: BTreeSet<usize>,
 }
 
 pub struct Model {
     /// A single chat has no owner and its two never leave.
     owner: Option<Person>,
+    admins: BTreeSet<Person>,
+    pub name: String,
     shows_all: bool,
+    pub muted: bool,
+    members_invite: bool,
+    pub dissolved: bool,
     pub messages: Vec<Message>,
     people: BTreeMap<Person, Standing>,
 }
 
 impl Model {
+    fn of_people(owner: Option<Person>, inside: impl IntoIterator<Item = Person>, shows_all: bool) -> Self {
+        let inside = inside.into_iter().map(|it| (it, Standing { inside: true, ..Standing::default() }));
+        Self {
+            owner,
+            admins: BTreeSet::new(),
+            name: "Case".into(),
+            shows_all,
+            muted: false,
+            members_invite: false,
+            dissolved: false,
+            messages: vec![],
+            people: inside.collect(),
+        }
+    }
+
     pub fn chat(two: [Person; 2]) -> Self {
-        let inside = |person| (person, Standing { inside: true, ..Standing::default() });
-        Self { owner: None, shows_all: true, messages: vec![], people: two.map(inside).into() }
+        Self::of_people(None, two, true)
     }
 
     pub fn group(owner: Person, members: &[Person], shows_all: bool) -> Self {
-        let inside = |person: &Person| (*person, Standing { inside: true, ..Standing::default() });
-        let people = members.iter().chain([&owner]).map(inside).collect();
-        Self { owner: Some(owner), shows_all, messages: vec![], people }
+        let mut model = Self::of_people(Some(owner), members.iter().copied().chain([owner]), shows_all);
+        model.tell(owner, "founded");
+        model.people.values_mut().for_each(|standing| standing.read = 1);
+        model
     }
 
     fn of(&self, person: Person) -> Standing {
@@ -86,6 +126,12 @@ impl Model {
     pub fn send(&mut self, person: Person, text: &str, quotes: Option<usize>) -> Expected {
         if !self.is_inside(person) {
             return Expected::NotAMember;
+        }
+        if self.dissolved {
+            return Expected::Dissolved;
+        }
+        if self.muted && self.role(person) == "member" {
+            return Expected::Muted;
         }
         if quotes.is_some_and(|seq| seq < self.lowest(person) || seq > self.messages.len()) {
             return Expected::NotFound;
@@ -109,8 +155,9 @@ impl Model {
         if seq < 1 || seq > self.messages.len() || seq < self.lowest(person) {
             return Expected::NotFound;
         }
+        let leads = self.owner.is_some() && self.role(person) != "member";
         let message = &mut self.messages[seq - 1];
-        if self.owner != Some(person) && message.sender != person {
+        if message.sender == SYSTEM || (!leads && message.sender != person) {
             return Expected::NotSender;
         }
         Expected::Done(*message.recalled_by.get_or_insert(person))
@@ -176,50 +223,206 @@ impl Model {
         Expected::Done(self.lowest(person) as u64)
     }
 
-    pub fn add(&mut self, by: Person, person: Person) -> Expected {
-        if self.owner.is_none() {
-            return Expected::NotAMember;
+    pub fn hide(&mut self, person: Person, up_to: Option<usize>) -> Expected {
+        let hidden = self.of(person).hidden;
+        let is_repeat = up_to.is_some_and(|seq| hidden.is_some_and(|hidden| seq <= hidden));
+        if !is_repeat {
+            if !self.is_inside(person) {
+                return Expected::NotAMember;
+            }
+            let up_to = up_to.unwrap_or(self.messages.len());
+            if up_to > self.messages.len() {
+                return Expected::Beyond;
+            }
+            let standing = self.people.entry(person).or_default();
+            standing.hidden = standing.hidden.max(Some(up_to));
+            standing.cleared = standing.cleared.max(up_to);
         }
-        if self.is_inside(person) && self.people.contains_key(&by) {
+        Expected::Done(self.lowest(person) as u64)
+    }
+
+    pub fn settle(&mut self, person: Person, pinned: Option<bool>, muted: Option<bool>) -> Expected {
+        let said = self.of(person).settings;
+        let stand = said.unwrap_or_default();
+        let wanted = (pinned.unwrap_or(stand.0), muted.unwrap_or(stand.1));
+        if said != Some(wanted) {
+            if !self.is_inside(person) {
+                return Expected::NotAMember;
+            }
+            if wanted != stand {
+                self.people.entry(person).or_default().settings = Some(wanted);
+            }
+        }
+        Expected::Settled(wanted.0, wanted.1)
+    }
+
+    /// What a member is in the group.
+    pub fn role(&self, person: Person) -> &'static str {
+        match () {
+            () if self.owner == Some(person) => "owner",
+            () if self.admins.contains(&person) => "admin",
+            () => "member",
+        }
+    }
+
+    /// Why somebody may change nothing in the group.
+    fn is_barred(&self, by: Person) -> Option<Expected> {
+        match () {
+            () if self.owner.is_none() || !self.is_inside(by) => Some(Expected::NotAMember),
+            () if self.dissolved => Some(Expected::Dissolved),
+            () => None,
+        }
+    }
+
+    fn tell(&mut self, by: Person, what: &str) {
+        let text = format!("{what} by {by}");
+        self.messages.push(Message { sender: SYSTEM, text, recalled_by: None, quotes: None });
+    }
+
+    pub fn add(&mut self, by: Person, person: Person) -> Expected {
+        if self.is_inside(person) && self.people.contains_key(&by) && self.owner.is_some() {
             return Expected::Done(0);
         }
-        if !self.is_inside(by) {
-            return Expected::NotAMember;
+        if let Some(barred) = self.is_barred(by) {
+            return barred;
         }
-        if self.owner != Some(by) {
+        if self.role(by) == "member" && !self.members_invite {
             return Expected::NotAllowed;
         }
         let head = self.messages.len();
         let standing = self.people.entry(person).or_default();
         (standing.inside, standing.joined_at) = (true, head);
-        standing.read = standing.read.max(head);
+        standing.read = standing.read.max(head + 1);
+        self.tell(by, "joined");
         Expected::Done(1)
     }
 
     pub fn remove(&mut self, by: Person, person: Person) -> Expected {
-        if self.owner.is_none() {
-            return Expected::NotAMember;
-        }
         let known = |p: &Person| self.people.contains_key(p);
-        if known(&by) && known(&person) && !self.is_inside(person) {
+        if self.owner.is_some() && known(&by) && known(&person) && !self.is_inside(person) {
             return Expected::Done(0);
         }
-        if !self.is_inside(by) {
+        if by == person {
+            return self.leave(by);
+        }
+        if let Some(barred) = self.is_barred(by) {
+            return barred;
+        }
+        match (self.role(by), known(&person), self.role(person)) {
+            ("member", ..) => return Expected::NotAllowed,
+            (_, false, _) => return Expected::NoSuchMember,
+            (_, _, "owner") => return Expected::OwnerStays,
+            ("admin", _, "admin") => return Expected::NotAllowed,
+            _ => {}
+        }
+        self.take_out(person);
+        self.tell(by, "removed");
+        Expected::Done(0)
+    }
+
+    fn leave(&mut self, person: Person) -> Expected {
+        if self.owner.is_none() || !self.is_inside(person) {
             return Expected::NotAMember;
         }
-        if by != person && self.owner != Some(by) {
-            return Expected::NotAllowed;
-        }
-        if !known(&person) {
-            return Expected::NoSuchMember;
-        }
-        if self.owner == Some(person) && self.people.values().filter(|standing| standing.inside).count() > 1 {
+        if self.owner == Some(person) && self.inside().len() > 1 && !self.dissolved {
             return Expected::OwnerStays;
         }
+        self.take_out(person);
+        if !self.dissolved {
+            self.tell(person, "left");
+        }
+        Expected::Done(0)
+    }
+
+    fn take_out(&mut self, person: Person) {
+        self.admins.remove(&person);
         if let Some(standing) = self.people.get_mut(&person) {
             standing.inside = false;
         }
+    }
+
+    pub fn set_role(&mut self, by: Person, person: Person, role: &str) -> Expected {
+        let known = self.people.contains_key(&by) && self.owner.is_some();
+        if known && self.is_inside(person) && self.role(person) == role {
+            return Expected::Done(0);
+        }
+        if let Some(barred) = self.is_barred(by) {
+            return barred;
+        }
+        if self.role(by) != "owner" {
+            return Expected::NotAllowed;
+        }
+        if !self.is_inside(person) {
+            return Expected::NoSuchMember;
+        }
+        if person == by {
+            return Expected::OwnerStays;
+        }
+        self.admins.remove(&person);
+        match role {
+            "owner" => {
+                self.owner = Some(person);
+                self.admins.insert(by);
+            }
+            "admin" => drop(self.admins.insert(person)),
+            _ => {}
+        }
         Expected::Done(0)
+    }
+
+    pub fn change(&mut self, by: Person, change: &Change) -> Expected {
+        let same = match change {
+            Change::Name(name) => self.name == *name,
+            Change::ShowsAll(on) => self.shows_all == *on,
+            Change::Mute(on) => self.muted == *on,
+            Change::MembersInvite(on) => self.members_invite == *on,
+        };
+        if same && self.people.contains_key(&by) && self.owner.is_some() {
+            return Expected::Done(0);
+        }
+        if let Some(barred) = self.is_barred(by) {
+            return barred;
+        }
+        if self.role(by) != "owner" {
+            return Expected::NotAllowed;
+        }
+        match change {
+            Change::Name(name) => {
+                self.name.clone_from(name);
+                self.tell(by, "renamed");
+            }
+            Change::ShowsAll(on) => self.shows_all = *on,
+            Change::Mute(on) => self.muted = *on,
+            Change::MembersInvite(on) => self.members_invite = *on,
+        }
+        Expected::Done(0)
+    }
+
+    pub fn dissolve(&mut self, by: Person) -> Expected {
+        if self.dissolved && self.people.contains_key(&by) {
+            return Expected::Done(0);
+        }
+        if let Some(barred) = self.is_barred(by) {
+            return barred;
+        }
+        if self.role(by) != "owner" {
+            return Expected::NotAllowed;
+        }
+        self.dissolved = true;
+        self.tell(by, "dissolved");
+        Expected::Done(0)
+    }
+
+    /// Pinned, muted.
+    pub fn settings(&self, person: Person) -> (bool, bool) {
+        self.of(person).settings.unwrap_or_default()
+    }
+
+    /// Is the conversation in this person's list?
+    pub fn is_listed(&self, person: Person) -> bool {
+        let used = self.owner.is_some() || !self.messages.is_empty();
+        used && self.is_inside(person)
+            && self.of(person).hidden.is_none_or(|hidden| self.messages.len() > hidden)
     }
 
     pub fn seen(&self, person: Person, seq: usize) -> Seen {
@@ -239,6 +442,7 @@ impl Model {
             return (seq, "hidden", String::new());
         }
         match self.seen(person, seq) {
+            Seen::Normal { sender: SYSTEM, .. } => (seq, "normal", String::new()),
             Seen::Normal { text, .. } => (seq, "normal", text.chars().take(100).collect()),
             Seen::Recalled { .. } => (seq, "recalled", String::new()),
             Seen::Deleted => (seq, "deleted", String::new()),
@@ -253,7 +457,7 @@ impl Model {
         let start = self.read_seq(person).max(self.lowest(person) - 1);
         let counts = |seq: &usize| {
             let message = &self.messages[seq - 1];
-            message.sender != person
+            ![person, SYSTEM].contains(&message.sender)
                 && message.recalled_by.is_none()
                 && !self.of(person).deleted.contains(seq)
         };

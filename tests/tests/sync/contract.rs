@@ -5,7 +5,7 @@ use tests::log::{START, uid};
 use tests::server::Server;
 
 use crate::said::{
-    add, changes, clear, convs, delete, found, page, read, recall, remove, restore, say, sync,
+    add, changes, clear, convs, delete, found, ok, page, read, recall, remove, restore, say, sync,
 };
 
 const CHAT: &str = "p2p-1-2";
@@ -138,6 +138,35 @@ async fn what_one_does_on_one_device_the_others_hear_and_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn settings_hiding_and_what_a_group_is_reach_the_other_devices() {
+    let server = Server::start().await;
+    let (ana, bo) = (server.person(1), server.person(2));
+    found(&ana, "team", &[2]).await;
+    say(&ana, CHAT, "hi").await;
+    let ((anas, _), (bos, _)) = (sync(&ana, None).await, sync(&bo, None).await);
+    ok(bo.put(&format!("/v1/conversations/{CHAT}/settings"), json!({"pinned": true, "muted": false})).await);
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    assert_eq!((&entries[0]["pinned"], &entries[0]["changes"]), (&json!(true), &changes(json!({}))));
+    ok(bo.delete(&format!("/v1/conversations/{CHAT}")).await);
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    assert_eq!((&entries[0]["hidden"], &entries[0]["min_seq"]), (&json!(true), &json!(2)));
+    assert_eq!(convs(&sync(&bo, None).await.1), ["grp-team"], "not in the list");
+    assert_eq!(sync(&ana, Some(&anas)).await.1, [json!(null); 0], "nobody's business");
+    say(&ana, CHAT, "back").await;
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    assert!(entries[0]["conv_id"] == CHAT && entries[0].get("hidden").is_none());
+    ok(ana.put("/v1/groups/grp-team/members/2/role", json!({"role": "admin"})).await);
+    let (bos, entries) = sync(&bo, Some(&bos)).await;
+    let admin = &entries[0]["changes"]["members"][0];
+    assert_eq!((&admin["uid"], &admin["role"]), (&json!(2), &json!("admin")));
+    ok(ana.delete("/v1/groups/grp-team").await);
+    let (_, entries) = sync(&bo, Some(&bos)).await;
+    assert_eq!(convs(&entries), ["grp-team"], "dissolved, but not left");
+    assert!(entries[0].get("left").is_none());
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_left_hears_that_and_no_more() {
     let server = Server::start().await;
     let (ana, bo, cy) = (server.person(1), server.person(2), server.person(3));
@@ -220,6 +249,12 @@ async fn in_groups_above_fifty_nobody_hears_how_far_others_have_read() {
     let (_, own) = sync(&bo, Some(&bos)).await;
     assert_eq!(convs(&own), ["grp-fifty", "grp-large"], "one's own position always");
     assert!(own.iter().all(|entry| entry["read_seq"] == entry["max_seq"]));
+    // It shrinks: what was not told before is told now.
+    let (anas, _) = sync(&ana, Some(&anas)).await;
+    remove(&ana, "grp-large", 51).await;
+    let (_, entries) = sync(&ana, Some(&anas)).await;
+    let positions = entries[0]["changes"]["read_positions"].as_array().unwrap();
+    assert!(positions.iter().any(|it| it["uid"] == 2 && it["read_seq"] == heads[1]), "{positions:?}");
     server.stop().await;
 }
 

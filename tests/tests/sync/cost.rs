@@ -51,7 +51,8 @@ async fn counted(config: &Config) -> (Config, Arc<AtomicU64>) {
     (through, count)
 }
 
-/// Message by message: the first has no type, then `E` executes a prepared statement and `Q` a text.
+/// Message by message: the first has no type, then `E` executes a statement. What begins and ends a transaction is
+/// sent otherwise, and may come late.
 async fn forward(
     mut from: impl AsyncRead + Unpin,
     to: &mut (impl AsyncWrite + Unpin),
@@ -64,7 +65,7 @@ async fn forward(
         from.read_exact(&mut rest).await?;
         if let Some(kind) = kind {
             to.write_u8(kind).await?;
-            count.fetch_add(u64::from([b'E', b'Q'].contains(&kind)), Ordering::Relaxed);
+            count.fetch_add(u64::from(kind == b'E'), Ordering::Relaxed);
         }
         to.write_u32(length).await?;
         to.write_all(&rest).await?;

@@ -26,6 +26,13 @@ pub struct Device {
     pub kept: BTreeMap<String, Kept>,
 }
 
+impl Kept {
+    /// Out of the list until the next message.
+    pub fn is_hidden(&self) -> bool {
+        self.conversation["hidden"] == true
+    }
+}
+
 impl Device {
     /// Catches up, in pages of `limit`.
     pub async fn catch_up(&mut self, person: &Person<'_>, me: u64, limit: u32) {

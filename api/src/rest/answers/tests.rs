@@ -1,6 +1,6 @@
 //! Each state of an item and each kind of conversation, byte for byte where it matters.
 
-use domain::{ClientMsgId, Content, MsgId, MsgType};
+use domain::{ClientMsgId, Content, MsgId, MsgType, Settings};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -94,6 +94,7 @@ fn summary(conv: &str) -> Summary {
         mention_seq: None,
         last_message: None,
         updated_at: 0,
+        settings: Settings { pinned: true, muted: false },
     }
 }
 
@@ -105,7 +106,7 @@ fn a_single_chat_names_the_peer_and_a_group_its_name() {
         json!({
             "conv_id": "p2p-1-2", "kind": "single", "peer_uid": 1, "max_seq": 0, "min_seq": 1, "read_seq": 0,
             "peer_read_seq": 0, "unread": 0, "mention_seq": null, "last_message": null, "updated_at": 0,
-            "pinned": false, "muted": false,
+            "pinned": true, "muted": false,
         })
     );
     let group = Summary { name: Some("Team".into()), ..summary("grp-team") };
