@@ -115,17 +115,6 @@ impl Outbox {
         });
     }
 
-    /// Takes what passes on its own: a typing mark is not worth a resync.
-    pub fn mention(&self, push: &Push) {
-        self.with(|state| {
-            if state.held.is_none() && state.pushes < PUSHES_MAX / 2 {
-                state.pushes += 1;
-                state.push_bytes += push.text.len();
-                state.frames.push_back(Frame::Push(push.clone()));
-            }
-        });
-    }
-
     /// Takes a frame of a replay, ahead of what is held; waits while many of them wait.
     pub async fn replay(&self, frame: Frame) {
         loop {
@@ -227,7 +216,7 @@ impl Outbox {
         let mut state = self.state();
         let Some(frame) = state.frames.pop_front() else {
             state.frames.shrink_to(ROOM_KEPT);
-            return state.ended.clone().map(Next::Close);
+            return state.ended.map(Next::Close);
         };
         if let Frame::Push(push) = &frame {
             state.pushes -= 1;

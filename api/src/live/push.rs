@@ -118,13 +118,6 @@ pub enum What<'a> {
         /// Who did it.
         by: u64,
     },
-    /// Somebody is writing.
-    Typing {
-        /// Where.
-        conv_id: &'a str,
-        /// Who.
-        uid: u64,
-    },
     /// Pushes are missing from the cursor on: fetch from there.
     Resync {},
 }
@@ -151,19 +144,12 @@ enum Cursor {
     Unsealed(Arc<Unsealed>),
     /// The consumer's own, given back.
     Given(Arc<str>),
-    /// What is not stored moves no cursor.
-    None,
 }
 
 impl Push {
     /// Of something at or below a vector.
     pub fn new(what: &What<'_>, cursor: &Arc<Unsealed>) -> Self {
         Self { text: open(what), cursor: Cursor::Unsealed(Arc::clone(cursor)) }
-    }
-
-    /// Of something that is not stored.
-    pub fn passing(what: &What<'_>) -> Self {
-        Self { text: open(what), cursor: Cursor::None }
     }
 
     /// Everything from a cursor on is to be fetched.
@@ -183,7 +169,6 @@ impl Push {
             Cursor::Unsealed(cursor) => format!("{text},\"cursor\":\"{}\"}}", cursors.seal(to, cursor)),
             // Sealed cursors are of letters, digits, - and _.
             Cursor::Given(cursor) => format!("{text},\"cursor\":\"{cursor}\"}}"),
-            Cursor::None => format!("{text}}}"),
         }
     }
 }

@@ -344,7 +344,8 @@ async fn item(
         }
     }
     // What was cleared a moment ago is not on the page.
-    Ok(page.pop_front_if(|item| item.seq <= seq).filter(|item| item.seq == seq))
+    let on_page = page.front().is_some_and(|item| item.seq == seq);
+    Ok(if on_page { page.pop_front() } else { None })
 }
 
 /// The read positions that were raised, the viewer's own last. What was read beyond the replay is told with what is

@@ -13,7 +13,7 @@ use domain::ConvId;
 use event_store::Sequence;
 use futures_util::{
     StreamExt,
-    future::{BoxFuture, FutureExt},
+    future::{BoxFuture, FutureExt, ready},
     stream::FuturesUnordered,
 };
 use serde::Serialize;
@@ -135,10 +135,8 @@ impl Flights {
         F: Future<Output = String> + Send + 'static,
     {
         self.ids.insert(id.clone());
-        self.starting = Some(Box::pin(async move {
-            let text = doing.await;
-            async move { Landed { id, conv: None, text } }.boxed()
-        }));
+        let landed = |text| -> Flight { Box::pin(ready(Landed { id, conv: None, text })) };
+        self.starting = Some(doing.map(landed).boxed());
     }
 
     /// The next answer; pends while nothing is under way.
