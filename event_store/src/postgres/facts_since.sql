@@ -20,6 +20,14 @@ select e.stream_id, e.conv_id, e.version, e.position, e.recorded_at, e.actor, e.
                 order by of_stream.position
                 limit $4) as f
          limit $5) as e
-  left join log.body b on b.shard = e.shard and b.position = e.position and b.recorded_at = e.recorded_at
-  left join log.digest d on d.shard = e.shard and d.position = e.position
+  left join lateral (
+       select salt, bytes
+         from log.body
+        where shard = e.shard and position = e.position and recorded_at = e.recorded_at
+        limit 1) as b on true
+  left join lateral (
+       select digest
+         from log.digest
+        where shard = e.shard and position = e.position
+        limit 1) as d on true
  order by e.place, e.position
