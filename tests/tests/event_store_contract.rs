@@ -234,7 +234,6 @@ async fn the_first_message_after_a_position_is_found(store: Store) {
         assert_eq!(found, [Some(Seq::new(expected)), None, Some(Seq::new(1))]);
     }
     assert_eq!(store.first_messages(&[(conv, positions[8])]).await.unwrap(), [None]);
-    assert_eq!(store.first_messages(&[]).await.unwrap(), []);
 }
 
 /// One event, sealed after these heads.
