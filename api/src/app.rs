@@ -1,6 +1,6 @@
 //! What the handlers share. Made once, by `serve` or by a test, and never changed.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use domain::{Ms, Stamp};
 use event_store::{Clock, CommandHandler, Entropy};
@@ -8,7 +8,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use projections::ReadModels;
 
 use crate::{
-    auth::Tokens, cursor::Cursors, msg_ids::MsgIds, problem::Problem, ready::Checks, sync_cursor::SyncCursors,
+    auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, problem::Problem, ready::Checks,
+    sync_cursor::SyncCursors,
 };
 
 /// Everything that a request may need.
@@ -28,7 +29,9 @@ pub struct App {
     /// Writes and reads the opaque cursors of paged lists.
     pub cursors: Cursors,
     /// Writes and reads the cursors of sync, resume and pushes.
-    pub sync_cursors: SyncCursors,
+    pub sync_cursors: Arc<SyncCursors>,
+    /// Who is connected, and what is pushed to them.
+    pub live: Feed,
     /// How much is too much.
     pub limits: Limits,
     /// What must be well for `/readyz` to say so.
@@ -53,6 +56,8 @@ pub struct Limits {
     pub content_bytes: usize,
     /// Members that a group may have.
     pub group_members: u32,
+    /// How often a WebSocket is pinged; one that says nothing for twice as long is dead.
+    pub ping_every: Duration,
 }
 
 impl Default for Limits {
@@ -62,6 +67,7 @@ impl Default for Limits {
             recall_window: 120_000,
             content_bytes: domain::content::CONTENT_BYTES_MAX,
             group_members: 10_000,
+            ping_every: Duration::from_secs(30),
         }
     }
 }

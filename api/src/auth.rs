@@ -115,6 +115,8 @@ pub struct Identity {
     pub roles: Roles,
     /// The device.
     pub device: Option<String>,
+    /// When the token is not good any more.
+    pub expires_at: Ms,
 }
 
 /// Checks tokens.
@@ -195,7 +197,9 @@ fn identity(claims: Claims, now: Ms) -> Result<Identity, TokenError> {
     }
     let has = |role: &str| claims.roles.iter().any(|it| it == role);
     let roles = Roles { admin: has("admin"), compliance: has("compliance") };
-    Ok(Identity { uid, roles, device: claims.device })
+    // Past what fits, it does not expire in anybody's lifetime.
+    let expires_at = (claims.exp * 1000.0) as Ms;
+    Ok(Identity { uid, roles, device: claims.device, expires_at })
 }
 
 /// An HS256 token that is good for `ttl_s` seconds from `now` on.
@@ -221,6 +225,12 @@ fn strong(secret: &str) -> Result<&[u8], KeyError> {
 }
 
 impl Caller {
+    /// Somebody with a good token, in a request.
+    pub fn new(identity: Identity, RequestId(correlation_id): RequestId) -> Self {
+        let Identity { uid, roles, device, expires_at: _ } = identity;
+        Self { uid, roles, device, correlation_id }
+    }
+
     /// A command of this caller, as the command handler takes it.
     pub fn request(&self, command: Command) -> Request {
         Request { command, device: self.device.clone(), correlation_id: self.correlation_id }
@@ -231,14 +241,13 @@ impl FromRequestParts<Arc<App>> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let Identity { uid, roles, device } = app.tokens.check(bearer(&parts.headers)?)?;
-        let RequestId(correlation_id) = RequestId::of(&parts.extensions);
-        Ok(Self { uid, roles, device, correlation_id })
+        let identity = app.tokens.check(bearer(&parts.headers)?)?;
+        Ok(Self::new(identity, RequestId::of(&parts.extensions)))
     }
 }
 
 /// The token of the one Authorization header.
-fn bearer(headers: &HeaderMap) -> Result<&str, TokenError> {
+pub fn bearer(headers: &HeaderMap) -> Result<&str, TokenError> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Err(TokenError::Missing) };
     let (scheme, token) = value.to_str().ok().and_then(|it| it.split_once(' ')).ok_or(TokenError::Missing)?;

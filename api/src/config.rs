@@ -186,6 +186,7 @@ impl Config {
                 recall_window: recall_window_s.map_or(defaults.recall_window, |it| Ms::from(it) * 1000),
                 content_bytes,
                 group_members,
+                ..defaults
             },
         })
     }
@@ -224,7 +225,12 @@ mod tests {
         assert_eq!((config.listen.as_str(), config.data), ("127.0.0.1:7300", PathBuf::from("quipu-data")));
         assert_eq!(
             config.limits,
-            Limits { recall_window: 120_000, content_bytes: 65_536, group_members: 10_000 }
+            Limits {
+                recall_window: 120_000,
+                content_bytes: 65_536,
+                group_members: 10_000,
+                ..Limits::default()
+            }
         );
         assert_eq!((config.database, config.jwt_secret, config.instance), (None, None, None));
     }

@@ -1,4 +1,4 @@
-//! The binary `quipu`: REST, its description, the command line, configuration and wiring.
+//! The binary `quipu`: REST, WebSocket and the live feed, their description, the command line, configuration and wiring.
 //!
 //! Knows everything below it and decides nothing: rules are in `domain`, the log in `event_store`, answers in
 //! `projections`.
@@ -16,6 +16,7 @@ pub mod entropy;
 pub mod import;
 pub mod instance;
 pub mod keys;
+pub mod live;
 pub mod logging;
 pub mod measures;
 pub mod migrate;
@@ -34,6 +35,7 @@ pub mod server;
 pub mod sync_cursor;
 pub mod time_text;
 pub mod writer;
+pub mod ws;
 
 pub use app::{App, Limits};
 pub use node::{Node, NodeSettings};

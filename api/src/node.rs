@@ -1,6 +1,6 @@
 //! Puts a node together: from a migrated database to an [`App`], and back down in order.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use event_store::{Clock, EventStore};
@@ -12,6 +12,7 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
+    live::Feed,
     measures,
     ready::{Check, Checks},
     sync_cursor::SyncCursors,
@@ -26,6 +27,9 @@ const PROJECTOR_CONNECTIONS: usize = 8;
 
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
+
+/// Connections whose commands are answered and who have been told may take this long to say goodbye.
+const GOODBYE_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// What differs from node to node.
 pub struct NodeSettings {
@@ -51,6 +55,9 @@ pub enum NodeError {
     /// The projector.
     #[error("start the projector")]
     Projector(#[from] projections::StartError),
+    /// The live feed.
+    #[error("start the live feed")]
+    Live(#[source] event_store::StoreError),
     /// The metrics.
     #[error("start the metrics")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -79,10 +86,13 @@ impl Node {
             vec![Box::new(LogCheck(Arc::clone(store))), Box::new(ProjectorCheck(Arc::clone(&projector)))];
         let metrics = measures::recorder()?;
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
+        let sync_cursors = Arc::new(SyncCursors::of_log(store.info()));
+        let live = Feed::start(store, &read_models, &sync_cursors).await.map_err(NodeError::Live)?;
         let app = Arc::new(App {
             commands: writer.commands.clone(),
             cursors: Cursors::of_log(store.info().log_id),
-            sync_cursors: SyncCursors::of_log(store.info()),
+            sync_cursors: Arc::clone(&sync_cursors),
+            live,
             read_models,
             msg_ids: writer.msg_ids.clone(),
             tokens,
@@ -104,6 +114,11 @@ impl Node {
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
         let Self { app, writer, projector, upkeep } = self;
+        let hub = Arc::clone(&app.live.hub);
+        hub.close();
+        if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
+            tracing::warn!("some connections did not end in {GOODBYE_TIME_MAX:?} and are cut off");
+        }
         drop(app);
         writer.stop().await;
         if let Some(projector) = projector.lock().await.take() {

@@ -17,6 +17,7 @@ use crate::{
         batch, conversations, groups, marks, members, messages, operations, readers, sync,
         system::SystemContent,
     },
+    ws,
 };
 
 /// The document that `/openapi.json` shows.
@@ -34,6 +35,7 @@ use crate::{
         conversations::list, conversations::one, conversations::with, conversations::hide, conversations::settle,
         groups::create, groups::one, groups::change, groups::dissolve,
         members::list, members::add, members::remove, members::set_role,
+        ws::connect,
         sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
     ),
@@ -89,6 +91,8 @@ macro_rules! problems {
 problems! {
     /// Of a list of one's own.
     ListProblems = [[Code::InvalidParameter, Code::InvalidCursor]];
+    /// Of a WebSocket's opening.
+    ConnectProblems = [[Code::UpgradeRequired]];
     /// Of a batch of ranges.
     BatchProblems = [OF_BODIES, [Code::InvalidConvId]];
     /// Of a uid in the path.

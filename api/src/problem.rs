@@ -44,6 +44,7 @@ pub enum Code {
     MemberNotFound,
     MethodNotAllowed,
     RequestTimeout,
+    RequestIdInFlight,
     IdempotencyConflict,
     RecallWindowPassed,
     GroupExists,
@@ -52,6 +53,7 @@ pub enum Code {
     ContentTooLarge,
     UnsupportedMediaType,
     InvalidBody,
+    UnknownOp,
     InvalidContent,
     InvalidUid,
     InvalidSeq,
@@ -64,6 +66,7 @@ pub enum Code {
     UpToSeqBeyondHead,
     GroupFull,
     CommandRefused,
+    UpgradeRequired,
     TooManyRequests,
     Internal,
     Unavailable,
@@ -88,6 +91,9 @@ impl Code {
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
             Self::MethodNotAllowed => (405, "method_not_allowed", "This address does not take this method"),
             Self::RequestTimeout => (408, "request_timeout", "The body did not arrive in time"),
+            Self::RequestIdInFlight => {
+                (409, "request_id_in_flight", "A request with this id has not been answered yet")
+            }
             Self::IdempotencyConflict => (409, "idempotency_conflict", "This id was used for something else"),
             Self::RecallWindowPassed => {
                 (409, "recall_window_passed", "It is too late to recall this message")
@@ -100,6 +106,7 @@ impl Code {
                 (415, "unsupported_media_type", "The body must be application/json")
             }
             Self::InvalidBody => (422, "invalid_body", "The body is JSON of another shape"),
+            Self::UnknownOp => (422, "unknown_op", "There is no such op"),
             Self::InvalidContent => (422, "invalid_content", "The content does not fit its msg_type"),
             Self::InvalidUid => (422, "invalid_uid", "This is not a uid"),
             Self::InvalidSeq => (422, "invalid_seq", "This is not a seq"),
@@ -116,6 +123,7 @@ impl Code {
             }
             Self::GroupFull => (422, "group_full", "The group has no room"),
             Self::CommandRefused => (422, "command_refused", "The log will not take this"),
+            Self::UpgradeRequired => (426, "upgrade_required", "This address speaks WebSocket"),
             Self::TooManyRequests => (429, "too_many_requests", "Too much at once"),
             Self::Internal => (500, "internal", "This is a bug of the server"),
             Self::Unavailable => (503, "unavailable", "The server cannot answer at this moment"),
@@ -138,7 +146,7 @@ impl Code {
     }
 
     /// Is it worth asking again?
-    const fn retry_after_s(self) -> Option<u32> {
+    pub const fn retry_after_s(self) -> Option<u32> {
         match self {
             Self::TooManyRequests | Self::Unavailable => Some(RETRY_AFTER_S),
             _ => None,

@@ -1,5 +1,6 @@
 //! The REST resources. A handler is one breath: parse, build the command, hand it over, answer.
 
+pub mod act;
 pub mod answers;
 pub mod batch;
 pub mod conversations;

@@ -17,6 +17,7 @@ use crate::{
     problem::Problem,
     requests,
     rest::{batch, conversations, groups, marks, members, messages, operations, readers, sync},
+    ws,
 };
 
 /// The whole HTTP side of the server.
@@ -39,6 +40,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/groups/{conv_id}/members", get(members::list).post(members::add))
         .route("/v1/groups/{conv_id}/members/{uid}", delete(members::remove))
         .route("/v1/groups/{conv_id}/members/{uid}/role", put(members::set_role))
+        .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))
         .route("/healthz", get(operations::healthz))

@@ -17,8 +17,9 @@ use crate::{
     msg_ids::MsgIds,
 };
 
-/// One connection for each shard's worker, which holds no second one, and a few for those who read the log.
-const LOG_CONNECTIONS: usize = event_store::shard::SHARDS as usize + 8;
+/// One connection for each shard's worker, which holds no second one, and a few for those who read the log: the
+/// projector, the live feed, and questions about where a conversation stands.
+const LOG_CONNECTIONS: usize = event_store::shard::SHARDS as usize + 12;
 
 /// Why there is no writer.
 #[derive(Debug, thiserror::Error)]

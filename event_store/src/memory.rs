@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::{ConvId, EventId, Key, Need, StreamKind};
+use domain::{ConvId, EventId, Key, Need, Seq, StreamKind};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, watch};
 use uuid::Uuid;
 
@@ -201,6 +201,17 @@ impl EventStore for MemoryEventStore {
 
     async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
         Ok(convs.iter().map(|conv| self.of_conversation(conv).log().stream_positions(conv)).collect())
+    }
+
+    async fn first_messages(&self, asked: &[(ConvId, Position)]) -> Result<Vec<Option<Seq>>, StoreError> {
+        let first = |(conv, after): &(ConvId, Position)| {
+            let shard = self.of_conversation(conv);
+            let log = shard.log();
+            let messages = log.streams.get(&StreamName::new(conv, StreamKind::Message))?.iter();
+            let event = messages.map(|index| &log.events[*index]).find(|it| it.header.position > *after)?;
+            Some(Seq::new(event.header.version))
+        };
+        Ok(asked.iter().map(first).collect())
     }
 
     async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {

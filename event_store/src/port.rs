@@ -211,6 +211,10 @@ pub trait EventStore: Send + Sync + 'static {
     /// asked; at the start where there is none. One cheap probe a stream, in a constant number of reads.
     async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError>;
 
+    /// The first message after a position of each conversation, in the order asked; none where there is none. In a
+    /// constant number of reads, whatever the length of the histories.
+    async fn first_messages(&self, asked: &[(ConvId, Position)]) -> Result<Vec<Option<Seq>>, StoreError>;
+
     /// The later facts of conversations: events of their mark and group streams, but no read positions, which
     /// outnumber all others. Conversation by conversation in the order asked, ascending by position; of each at
     /// most `each`, and at most `limit` in all, in a constant number of reads.

@@ -23,7 +23,7 @@ use std::{
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
-use domain::{ConvId, Ms, bucket::BUCKET_SIZE};
+use domain::{ConvId, Ms, Seq, bucket::BUCKET_SIZE};
 use tokio::sync::watch;
 use tokio_postgres::NoTls;
 use uuid::Uuid;
@@ -228,6 +228,10 @@ impl EventStore for PostgresEventStore {
 
     async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
         since::stream_positions(&self.inner, convs).await
+    }
+
+    async fn first_messages(&self, asked: &[(ConvId, Position)]) -> Result<Vec<Option<Seq>>, StoreError> {
+        since::first_messages(&self.inner, asked).await
     }
 
     async fn facts_since(&self, asked: &[Since], each: u32, limit: u32) -> Result<Vec<Recorded>, StoreError> {

@@ -4,6 +4,7 @@
 //! [`Projector`] follows the log and writes; [`ReadModels`] answers. Knows nothing of HTTP or who asks.
 
 mod apply;
+pub mod audience;
 mod checkpoint;
 mod departure;
 mod effects;

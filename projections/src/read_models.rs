@@ -8,15 +8,17 @@ use futures_util::future::join;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    CONVERSATION, checkpoint,
+    CONVERSATION,
+    audience::{self, Audience},
+    checkpoint,
     generation::Generation,
     group_read::query as group_read,
     head, history,
     member::query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
     progress::Progress,
     query::{
-        GroupRow, ListPlace, MemberRow, Page, PageLimit, QueryError, Range, ReadPosition, Readers, Summary,
-        SummaryPage,
+        GroupRow, ListPlace, MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers,
+        Summary, SummaryPage,
     },
     snapshot::{Ask, Snapshot, unavailable},
     standing::{STANDING, Standing},
@@ -136,6 +138,42 @@ impl ReadModels {
     ) -> Result<Vec<MemberRow>, QueryError> {
         let (snapshot, _) = self.standing("read the members", conv, viewer).await?;
         member::members(&snapshot, conv, after, limit).await
+    }
+
+    /// Who is in a group, at `at` or later.
+    pub async fn audience(&self, conv: &ConvId, at: Position) -> Result<Audience, QueryError> {
+        let snapshot = self.passed("read who is to hear of something", conv, at).await?;
+        audience::audience(&snapshot, conv, at).await
+    }
+
+    /// How a quoted message looks to these people, at `at` or later; those who see the same stand together.
+    pub async fn quotes(
+        &self,
+        conv: &ConvId,
+        at: Position,
+        quoted: Seq,
+        people: &[Uid],
+    ) -> Result<Vec<(Quote, Vec<Uid>)>, QueryError> {
+        let snapshot = self.passed("read a quoted message", conv, at).await?;
+        audience::quotes(&snapshot, conv, quoted, people).await
+    }
+
+    /// A snapshot that has passed a position in the conversation's shard.
+    async fn passed(&self, doing: &'static str, conv: &ConvId, at: Position) -> Result<Snapshot, QueryError> {
+        let shard = Shard::of(conv, self.store.info().shards);
+        let mut patience = Patience::new();
+        let generation = self.generation.number();
+        loop {
+            let positions = Ask { sql: checkpoint::POSITIONS, params: &[&CONVERSATION, &generation] };
+            let (snapshot, [rows]) = Snapshot::open(self.generation.pool(), doing, [positions]).await?;
+            let positions = checkpoint::positions(&rows).map_err(|error| snapshot.failed(error))?;
+            if has_passed(&positions, shard, at) {
+                return Ok(snapshot);
+            }
+            // Given back before waiting: the projector may need the room.
+            drop(snapshot);
+            self.wait(&[(shard, at)], &mut patience).await?;
+        }
     }
 
     /// A snapshot that has passed the conversation's last event, and where the viewer stands in it: one round trip

@@ -13,6 +13,7 @@ mod on_a_thread;
 pub mod process;
 mod scratch;
 pub mod server;
+pub mod socket;
 
 pub use cluster::{CLUSTER_VARIABLE, Cluster, cluster};
 pub use database::TestDatabase;

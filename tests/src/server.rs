@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::TestDatabase;
 use crate::log::{HandClock, migrated, postgres_log, uid};
+use crate::socket::Socket;
 
 /// The secret of every test's server.
 pub const SECRET: &str = "a secret of thirty-two bytes and more";
@@ -64,12 +65,20 @@ impl Server {
         Self::start_on(migrated().await).await
     }
 
+    /// Starts one with other limits on a fresh database.
+    pub async fn start_with(limits: Limits) -> Self {
+        Self::run(migrated().await, limits).await
+    }
+
     /// Starts one on this database, which is migrated.
     pub async fn start_on(database: TestDatabase) -> Self {
+        Self::run(database, Limits::default()).await
+    }
+
+    async fn run(database: TestDatabase, limits: Limits) -> Self {
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
-        let settings =
-            NodeSettings { tokens, limits: Limits::default(), instance: None, clock: clock.clone() };
+        let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone() };
         let node = Node::start(&database.config, settings).await.expect("start a node");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
         let base = format!("http://{}", listener.local_addr().expect("an address"));
@@ -113,6 +122,11 @@ impl Server {
         Person { server: self, client: self.client.clone(), token: token.expect("sign") }
     }
 
+    /// Where it listens, as host:port.
+    pub fn address(&self) -> &str {
+        self.base.trim_start_matches("http://")
+    }
+
     /// How many events the log has.
     pub async fn events(&self) -> u64 {
         let log = postgres_log(&self.database.config).await;
@@ -136,6 +150,16 @@ pub struct Person<'a> {
 }
 
 impl Person<'_> {
+    /// The token.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// A WebSocket of theirs.
+    pub async fn connect(&self) -> Socket {
+        Socket::connect(self.server.address(), &self.token).await
+    }
+
     /// Talks over a connection that nobody else uses.
     pub fn on_own_connection(self) -> Self {
         let client = Client::builder().pool_max_idle_per_host(1).build().expect("make a client");

@@ -39,6 +39,7 @@ contract!(
     each_append_of_several_is_on_its_own,
     a_shard_is_read_in_order_and_in_pieces,
     what_came_since_is_read_without_read_positions,
+    the_first_message_after_a_position_is_found,
     nothing_is_appended_where_the_shard_has_moved,
     an_empty_batch_asks_where_the_shard_stands,
     a_turn_is_exclusive_and_can_be_given_back,
@@ -209,6 +210,31 @@ async fn what_came_since_is_read_without_read_positions(store: Store) {
     assert_eq!(facts(std::slice::from_ref(&all), 2, 9).await, [deleted, left], "of each");
     assert_eq!(facts(&[all.clone(), all], 9, 4).await, [deleted, left, restored, deleted], "in all");
     assert_eq!(facts(&[], 9, 9).await, []);
+}
+
+async fn the_first_message_after_a_position_is_found(store: Store) {
+    let conv = stream(StreamKind::Message).conv;
+    let shard = shard_of(&store, &stream(StreamKind::Message));
+    let mut positions = Vec::new();
+    for n in 1..=9 {
+        // Something else between the messages, so that seqs are not positions.
+        for (kind, expected) in [(StreamKind::Mark, n - 1), (StreamKind::Message, n - 1)] {
+            let stream = stream(kind);
+            let id = n + 100 * kind as u64;
+            let append = Append { stream, expected, guards: vec![], events: vec![unsealed(id)] };
+            let appended = store.append(shard, vec![append], &surroundings()).await.unwrap().remove(0);
+            if kind == StreamKind::Message {
+                positions.push(appended.unwrap().position);
+            }
+        }
+    }
+    for (after, expected) in positions.iter().zip(2..).take(8) {
+        let asked = [(conv.clone(), *after), (chat(8, 9), *after), (conv.clone(), Position::START)];
+        let found = store.first_messages(&asked).await.unwrap();
+        assert_eq!(found, [Some(Seq::new(expected)), None, Some(Seq::new(1))]);
+    }
+    assert_eq!(store.first_messages(&[(conv, positions[8])]).await.unwrap(), [None]);
+    assert_eq!(store.first_messages(&[]).await.unwrap(), []);
 }
 
 /// One event, sealed after these heads.

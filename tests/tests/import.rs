@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
-use domain::{ConvId, Event, Ms, MsgId, StreamKind, Uid};
+use domain::{ConvId, Event, Ms, MsgId, Seq, StreamKind, Uid};
 use event_store::chain::Unsealed;
 use event_store::memory::MemoryEventStore;
 use event_store::port::{Batch, Found, ShardHead, Since, Wanted};
@@ -417,6 +417,10 @@ impl EventStore for Away {
     async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
         self.store.conversation_position(conv).await
     }
+    async fn first_messages(&self, asked: &[(ConvId, Position)]) -> Result<Vec<Option<Seq>>, StoreError> {
+        self.store.first_messages(asked).await
+    }
+
     async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {
         self.store.stream_positions(convs).await
     }

@@ -43,7 +43,9 @@ fn a_signed_token_is_taken_as_it_was_made() {
     let roles = ["admin".to_owned(), "something-else".to_owned()];
     let token = sign(SECRET, uid, &roles, Some("phone"), NOW, 60).unwrap();
     let roles = Roles { admin: true, compliance: false };
-    assert_eq!(tokens().check(&token), Ok(Identity { uid, roles, device: Some("phone".into()) }));
+    let expires_at = (NOW_S + 60) * 1000;
+    let identity = Identity { uid, roles, device: Some("phone".into()), expires_at };
+    assert_eq!(tokens().check(&token), Ok(identity));
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub struct SentAnswer {
     /// When it was said, unix ms.
     create_at: Ms,
     /// Was it there already?
-    duplicate: bool,
+    pub duplicate: bool,
 }
 
 impl SentAnswer {

@@ -6,7 +6,9 @@ use axum::{Json, extract::State};
 use domain::{Command, ConvId, Reply, Seq};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
+use super::act::{Act, act};
 use crate::{
     app::App,
     auth::Caller,
@@ -21,6 +23,21 @@ use crate::{
 pub struct ReadBody {
     /// Everything up to and with this one has been read.
     read_seq: u64,
+}
+
+impl Act for ReadBody {
+    type Answer = ReadState;
+
+    async fn command(self, app: &App, caller: &Caller, _: Option<Uuid>) -> Result<Command, Problem> {
+        let read_seq = Seq::of_message(self.read_seq)?;
+        Ok(Command::Read { uid: caller.uid, read_seq, at: app.clock.now() })
+    }
+
+    /// From the read model, so that the caller's own sends count too.
+    async fn answer(app: &App, caller: &Caller, conv: &ConvId, _: Reply) -> Result<ReadState, Problem> {
+        let summary = app.read_models.summary(conv, caller.uid).await?;
+        Ok(ReadState { read_seq: summary.read_seq.get(), unread: summary.unread })
+    }
 }
 
 /// To a read position.
@@ -45,12 +62,7 @@ pub async fn read(
     Path(conv): Path<ConvId>,
     Body(body): Body<ReadBody>,
 ) -> Result<Json<ReadState>, Problem> {
-    let command =
-        Command::Read { uid: caller.uid, read_seq: Seq::of_message(body.read_seq)?, at: app.clock.now() };
-    app.commands.handle(conv.clone(), caller.request(command)).await?;
-    // From the read model, so that the caller's own sends count too.
-    let summary = app.read_models.summary(&conv, caller.uid).await?;
-    Ok(Json(ReadState { read_seq: summary.read_seq.get(), unread: summary.unread }))
+    act(&app, &caller, &conv, None, body).await.map(Json)
 }
 
 /// A watermark.
@@ -59,6 +71,22 @@ pub async fn read(
 pub struct ClearBody {
     /// Nothing is seen any more up to and with this one; the head when handled where it is left out.
     pub(super) up_to_seq: Option<u64>,
+}
+
+impl Act for ClearBody {
+    type Answer = ClearedState;
+
+    async fn command(self, _: &App, caller: &Caller, key: Option<Uuid>) -> Result<Command, Problem> {
+        let up_to_seq = self.up_to_seq.map(Seq::of_message).transpose()?;
+        Ok(Command::Clear { uid: caller.uid, up_to_seq, key })
+    }
+
+    async fn answer(_: &App, _: &Caller, _: &ConvId, reply: Reply) -> Result<ClearedState, Problem> {
+        let Reply::Cleared { min_seq } = reply else {
+            return Err(Problem::bug("a clear was answered with something else"));
+        };
+        Ok(ClearedState::new(min_seq))
+    }
 }
 
 /// To a clear.
@@ -91,10 +119,5 @@ pub async fn clear(
     IdempotencyKey(key): IdempotencyKey,
     OptionalBody(body): OptionalBody<ClearBody>,
 ) -> Result<Json<ClearedState>, Problem> {
-    let up_to_seq = body.up_to_seq.map(Seq::of_message).transpose()?;
-    let command = Command::Clear { uid: caller.uid, up_to_seq, key };
-    let Reply::Cleared { min_seq } = app.commands.handle(conv, caller.request(command)).await? else {
-        return Err(Problem::bug("a clear was answered with something else"));
-    };
-    Ok(Json(ClearedState::new(min_seq)))
+    act(&app, &caller, &conv, key, body).await.map(Json)
 }

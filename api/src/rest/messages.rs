@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use domain::{Caller as Asking, ClientMsgId, Command, Content, ConvId, Flags, Ms, Reply, Send, Seq, Uid};
+use domain::{Caller as Asking, ClientMsgId, Command, Content, ConvId, Flags, Ms, Reply, Send, Seq};
 use projections::query::Range;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::{
+    act::{Act, act},
     answers::{PageAnswer, SentAnswer},
     lists::uids,
 };
@@ -44,9 +46,11 @@ pub struct SendBody {
     reply_to: Option<u64>,
 }
 
-impl SendBody {
-    /// Checks everything; a new message gets a new id.
-    pub async fn command(self, app: &App, sender: Uid) -> Result<Command, Problem> {
+impl Act for SendBody {
+    type Answer = SentAnswer;
+
+    /// A new message gets a new id.
+    async fn command(self, app: &App, caller: &Caller, _: Option<Uuid>) -> Result<Command, Problem> {
         Ok(Command::Send(Send {
             client_msg_id: ClientMsgId::parse(&self.client_msg_id)?,
             content: Content::parse(self.msg_type, &self.content, app.limits.content_bytes)?,
@@ -54,9 +58,16 @@ impl SendBody {
             mentions: uids("mentions", 0..=MENTIONS_MAX, self.mentions)?,
             reply_to: self.reply_to.map(Seq::of_message).transpose()?,
             msg_id: app.msg_ids.next_in_time().await?,
-            sender,
+            sender: caller.uid,
             at: app.clock.now(),
         }))
+    }
+
+    async fn answer(_: &App, _: &Caller, conv: &ConvId, reply: Reply) -> Result<SentAnswer, Problem> {
+        let Reply::Sent(sent) = reply else {
+            return Err(Problem::bug("a send was answered with something else"));
+        };
+        Ok(SentAnswer::new(conv, &sent))
     }
 }
 
@@ -77,12 +88,9 @@ pub async fn send(
     Path(conv): Path<ConvId>,
     Body(body): Body<SendBody>,
 ) -> Result<(StatusCode, Json<SentAnswer>), Problem> {
-    let command = body.command(&app, caller.uid).await?;
-    let Reply::Sent(sent) = app.commands.handle(conv.clone(), caller.request(command)).await? else {
-        return Err(Problem::bug("a send was answered with something else"));
-    };
+    let sent = act(&app, &caller, &conv, None, body).await?;
     let status = if sent.duplicate { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(SentAnswer::new(&conv, &sent))))
+    Ok((status, Json(sent)))
 }
 
 /// Which part of a history.
@@ -110,10 +118,42 @@ pub async fn page(
     Path(conv): Path<ConvId>,
     Params(params): Params<PageParams>,
 ) -> Result<Json<PageAnswer>, Problem> {
-    let bound = |seq: Option<u64>| seq.map(Seq::new);
-    let range = Range { before_seq: bound(params.before_seq), after_seq: bound(params.after_seq) };
-    let page = app.read_models.page(&conv, caller.uid, range, page_limit(params.limit)?).await?;
-    Ok(Json(page.into()))
+    params.page(&app, &caller, &conv).await.map(Json)
+}
+
+impl PageParams {
+    /// Reads it.
+    pub async fn page(self, app: &App, caller: &Caller, conv: &ConvId) -> Result<PageAnswer, Problem> {
+        let bound = |seq: Option<u64>| seq.map(Seq::new);
+        let range = Range { before_seq: bound(self.before_seq), after_seq: bound(self.after_seq) };
+        Ok(app.read_models.page(conv, caller.uid, range, page_limit(self.limit)?).await?.into())
+    }
+}
+
+/// A message to be taken back.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecallBody {
+    /// Which one.
+    pub seq: u64,
+}
+
+impl Act for RecallBody {
+    type Answer = RecalledMessage;
+
+    async fn command(self, app: &App, caller: &Caller, _: Option<Uuid>) -> Result<Command, Problem> {
+        let seq = Seq::of_message(self.seq)?;
+        let by = Asking { uid: caller.uid, admin: caller.roles.admin };
+        Ok(Command::Recall { seq, by, at: app.clock.now(), window: app.limits.recall_window })
+    }
+
+    async fn answer(_: &App, _: &Caller, conv: &ConvId, reply: Reply) -> Result<RecalledMessage, Problem> {
+        let Reply::Recalled { seq, by, at } = reply else {
+            return Err(Problem::bug("a recall was answered with something else"));
+        };
+        let (seq, recalled_by) = (seq.get(), by.get());
+        Ok(RecalledMessage { conv_id: conv.to_string(), seq, recalled_by, recalled_at: at })
+    }
 }
 
 /// To a recall.
@@ -137,14 +177,7 @@ pub async fn recall(
     Path(conv): Path<ConvId>,
     Path(seq): Path<Seq>,
 ) -> Result<Json<RecalledMessage>, Problem> {
-    let by = Asking { uid: caller.uid, admin: caller.roles.admin };
-    let command = Command::Recall { seq, by, at: app.clock.now(), window: app.limits.recall_window };
-    let Reply::Recalled { seq, by, at } = app.commands.handle(conv.clone(), caller.request(command)).await?
-    else {
-        return Err(Problem::bug("a recall was answered with something else"));
-    };
-    let (seq, recalled_by) = (seq.get(), by.get());
-    Ok(Json(RecalledMessage { conv_id: conv.to_string(), seq, recalled_by, recalled_at: at }))
+    act(&app, &caller, &conv, None, RecallBody { seq: seq.get() }).await.map(Json)
 }
 
 /// Messages named one by one.
@@ -170,6 +203,26 @@ impl SeqsBody {
     }
 }
 
+/// Messages to be deleted for the caller.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub struct DeleteBody(SeqsBody);
+
+impl Act for DeleteBody {
+    type Answer = DeletedCount;
+
+    async fn command(self, _: &App, caller: &Caller, _: Option<Uuid>) -> Result<Command, Problem> {
+        Ok(Command::Delete { uid: caller.uid, seqs: self.0.seqs()? })
+    }
+
+    async fn answer(_: &App, _: &Caller, _: &ConvId, reply: Reply) -> Result<DeletedCount, Problem> {
+        let Reply::Deleted(deleted) = reply else {
+            return Err(Problem::bug("a deletion was answered with something else"));
+        };
+        Ok(DeletedCount { deleted })
+    }
+}
+
 /// To a deletion.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeletedCount {
@@ -190,11 +243,27 @@ pub async fn delete(
     Path(conv): Path<ConvId>,
     Body(body): Body<SeqsBody>,
 ) -> Result<Json<DeletedCount>, Problem> {
-    let command = Command::Delete { uid: caller.uid, seqs: body.seqs()? };
-    let Reply::Deleted(deleted) = app.commands.handle(conv, caller.request(command)).await? else {
-        return Err(Problem::bug("a deletion was answered with something else"));
-    };
-    Ok(Json(DeletedCount { deleted }))
+    act(&app, &caller, &conv, None, DeleteBody(body)).await.map(Json)
+}
+
+/// Messages to be there again.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub struct RestoreBody(SeqsBody);
+
+impl Act for RestoreBody {
+    type Answer = RestoredCount;
+
+    async fn command(self, _: &App, caller: &Caller, _: Option<Uuid>) -> Result<Command, Problem> {
+        Ok(Command::Restore { uid: caller.uid, seqs: self.0.seqs()? })
+    }
+
+    async fn answer(_: &App, _: &Caller, _: &ConvId, reply: Reply) -> Result<RestoredCount, Problem> {
+        let Reply::Restored(restored) = reply else {
+            return Err(Problem::bug("a restoration was answered with something else"));
+        };
+        Ok(RestoredCount { restored })
+    }
 }
 
 /// To a restoration.
@@ -217,9 +286,5 @@ pub async fn restore(
     Path(conv): Path<ConvId>,
     Body(body): Body<SeqsBody>,
 ) -> Result<Json<RestoredCount>, Problem> {
-    let command = Command::Restore { uid: caller.uid, seqs: body.seqs()? };
-    let Reply::Restored(restored) = app.commands.handle(conv, caller.request(command)).await? else {
-        return Err(Problem::bug("a restoration was answered with something else"));
-    };
-    Ok(Json(RestoredCount { restored }))
+    act(&app, &caller, &conv, None, RestoreBody(body)).await.map(Json)
 }

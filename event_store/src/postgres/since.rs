@@ -1,6 +1,6 @@
 //! What has come since a position, for many conversations at once: which of them have grown, and their later facts.
 
-use domain::ConvId;
+use domain::{ConvId, Seq};
 
 use super::{Inner, failure::unavailable, rows};
 use crate::{
@@ -29,6 +29,29 @@ pub(super) async fn stream_positions(
         }
     }
     Ok(positions)
+}
+
+pub(super) async fn first_messages(
+    inner: &Inner,
+    asked: &[(ConvId, Position)],
+) -> Result<Vec<Option<Seq>>, StoreError> {
+    let doing = "look where conversations have grown";
+    let texts: Vec<&str> = asked.iter().map(|(conv, _)| conv.as_str()).collect();
+    let after: Vec<i64> = asked.iter().map(|(_, after)| rows::position(*after)).collect();
+    let client = inner.client(doing).await?;
+    let statement = client
+        .prepare_cached(include_str!("first_messages.sql"))
+        .await
+        .map_err(|error| unavailable(doing, error))?;
+    let rows =
+        client.query(&statement, &[&texts, &after]).await.map_err(|error| unavailable(doing, error))?;
+    let mut firsts = vec![None; asked.len()];
+    for row in rows {
+        if let Some(first) = firsts.get_mut(row.get::<_, i64>(0) as usize - 1) {
+            *first = Some(Seq::new(row.get::<_, i64>(1) as u64));
+        }
+    }
+    Ok(firsts)
 }
 
 pub(super) async fn facts_since(

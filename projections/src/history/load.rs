@@ -114,14 +114,22 @@ impl Loaded {
         self.facts.get(&(conv.to_string(), seq))
     }
 
-    fn view(&self, conv: &ConvId, seq: Seq, viewer: &Viewer) -> View<'_> {
+    /// When and by whom it was recalled.
+    pub(crate) fn recall(&self, conv: &ConvId, seq: Seq) -> Option<Recall> {
+        self.recalls.get(&(conv.to_string(), seq)).copied()
+    }
+
+    fn labels(&self, conv: &ConvId, seq: Seq) -> Labels {
         let deleted = self.deleted.get(&(conv.to_string(), Bucket::of(seq)));
-        let labels = Labels {
-            recalled: self.recalls.get(&(conv.to_string(), seq)).copied(),
+        Labels {
+            recalled: self.recall(conv, seq),
             deleted: deleted.is_some_and(|bits| bits.has(Bucket::slot(seq))),
             expired: false,
-        };
-        view(seq, self.fact(conv, seq), &labels, viewer)
+        }
+    }
+
+    fn view(&self, conv: &ConvId, seq: Seq, viewer: &Viewer) -> View<'_> {
+        view(seq, self.fact(conv, seq), &self.labels(conv, seq), viewer)
     }
 
     /// What this viewer sees; none where there is nothing to be seen.
@@ -138,13 +146,18 @@ impl Loaded {
     }
 
     fn quote(&self, conv: &ConvId, seq: Seq, viewer: &Viewer) -> Quote {
+        self.quote_as(conv, seq, &self.labels(conv, seq), viewer)
+    }
+
+    /// A message as it is quoted to a viewer with labels of their own.
+    pub(crate) fn quote_as(&self, conv: &ConvId, seq: Seq, labels: &Labels, viewer: &Viewer) -> Quote {
         let blank = |state| Quote { seq, sender: None, msg_type: None, excerpt: String::new(), state };
         let named = |fact: &Fact, state| Quote {
             sender: Some(fact.sender),
             msg_type: Some(fact.content.msg_type()),
             ..blank(state)
         };
-        match self.view(conv, seq, viewer) {
+        match view(seq, self.fact(conv, seq), labels, viewer) {
             View::Nothing => blank(QuoteState::Hidden),
             View::Deleted => blank(QuoteState::Deleted),
             View::Expired => blank(QuoteState::Expired),

@@ -112,8 +112,8 @@ pub(crate) async fn changes(
     let told = grown.into_iter().zip(touched).filter_map(|(grown, touched)| {
         let worth_telling = grown.messages || touched.numbers || touched.truncated;
         let own_read = found.own_reads.contains(grown.standing.conv.as_str());
-        let changes = found.changes(viewer, &grown.standing, touched);
-        (worth_telling || own_read || !changes.is_empty()).then_some((grown.standing, changes))
+        let changes = Changes { own_read, ..found.changes(viewer, &grown.standing, touched) };
+        (worth_telling || !changes.is_empty()).then_some((grown.standing, changes))
     });
     Ok(told.collect())
 }
@@ -269,6 +269,7 @@ impl Found {
             expired: Vec::new(),
             read_positions,
             members: touched.members.iter().map(member).collect(),
+            own_read: false,
             truncated: touched.truncated,
         };
         changes.cut(LIST_MAX);
@@ -278,16 +279,19 @@ impl Found {
 
 impl Changes {
     fn is_empty(&self) -> bool {
-        let Self { recalled, deleted, restored, expired, read_positions, members, truncated } = self;
+        let Self { recalled, deleted, restored, expired, read_positions, members, own_read, truncated } =
+            self;
         let seqs = [recalled, deleted, restored, expired];
         seqs.iter().all(|seqs| seqs.is_empty())
             && read_positions.is_empty()
             && members.is_empty()
+            && !own_read
             && !truncated
     }
 
     fn cut(&mut self, most: usize) {
-        let Self { recalled, deleted, restored, expired, read_positions, members, truncated } = self;
+        let Self { recalled, deleted, restored, expired, read_positions, members, own_read: _, truncated } =
+            self;
         for seqs in [recalled, deleted, restored, expired] {
             *truncated |= seqs.len() > most;
             seqs.truncate(most);

@@ -85,6 +85,8 @@ pub struct Changes {
     pub read_positions: Vec<ReadPosition>,
     /// Who came, went or changed.
     pub members: Vec<MemberChange>,
+    /// Was the viewer's own read position raised? It stands in the summary.
+    pub own_read: bool,
     /// Some of this was too much: the device fetches anew what it shows of this conversation.
     pub truncated: bool,
 }

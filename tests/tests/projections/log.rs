@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
-use domain::{ConvId, Event, EventId, Sender};
+use domain::{ConvId, Event, EventId, Sender, Seq};
 use event_store::Origin;
 use event_store::{
     Batch, EventStore, LogInfo, Position, Recorded, Shard, ShardHead, StoreError, StreamName, Turn,
@@ -118,6 +118,10 @@ impl EventStore for BadDelivery {
 
     async fn conversation_position(&self, conv: &ConvId) -> Result<Position, StoreError> {
         self.store.conversation_position(conv).await
+    }
+
+    async fn first_messages(&self, asked: &[(ConvId, Position)]) -> Result<Vec<Option<Seq>>, StoreError> {
+        self.store.first_messages(asked).await
     }
 
     async fn stream_positions(&self, convs: &[ConvId]) -> Result<Vec<[Position; 3]>, StoreError> {

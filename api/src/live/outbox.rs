@@ -1,0 +1,247 @@
+//! What waits to be written to one connection: its answers, and a bounded number of pushes.
+//!
+//! Answers are bounded by what may be in flight; pushes by the two limits here. A consumer that is too slow for them
+//! finds a `resync` where the first push had no room, and hears pushes again once it has come to it: nothing is
+//! dropped in silence, and nobody else waits.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use domain::Uid;
+use event_store::{Position, Shard, Vector};
+use tokio::sync::Notify;
+
+use super::push::Push;
+use crate::ws::close::Close;
+
+/// Pushes that may wait for one consumer: some seconds of a busy group, and 100 KiB of queue.
+const PUSHES_MAX: usize = 2048;
+/// Bytes of pushes that may wait for one consumer; the texts are shared between all who wait for them.
+const PUSH_BYTES_MAX: usize = 4 << 20;
+/// Frames of a replay that are made ahead of the socket.
+const REPLAY_AHEAD_MAX: usize = 64;
+/// An empty queue keeps room for this many frames: ten thousand idle connections must stay small.
+const ROOM_KEPT: usize = 16;
+
+/// Something to be written.
+#[derive(Debug, Clone)]
+pub enum Frame {
+    /// To a request.
+    Answer(String),
+    /// Something happened.
+    Push(Push),
+    /// Pushes had no room from here on.
+    Resync(Push),
+}
+
+/// One connection's queue.
+#[derive(Debug)]
+pub struct Outbox {
+    /// Whose connection it is.
+    pub uid: Uid,
+    state: Mutex<State>,
+    filled: Notify,
+    room: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    frames: VecDeque<Frame>,
+    /// Pushes that wait until the connection has said whether it resumes.
+    held: Option<VecDeque<(Place, Frame)>>,
+    pushes: usize,
+    push_bytes: usize,
+    /// What lies at or below it is not pushed here: it was before this connection listened.
+    from: Vector,
+    lagging: bool,
+    ended: Option<Close>,
+}
+
+/// A place in the log.
+type Place = (Shard, Position);
+
+/// What the writer finds.
+#[derive(Debug)]
+pub enum Next {
+    /// To be written.
+    Frame(Frame),
+    /// Everything has been written; the connection shall close.
+    Close(Close),
+}
+
+impl Outbox {
+    /// Listens from a vector on; pushes are held until [`Outbox::release`].
+    pub fn new(uid: Uid, from: Vector) -> Self {
+        let state = State {
+            frames: VecDeque::new(),
+            held: Some(VecDeque::new()),
+            pushes: 0,
+            push_bytes: 0,
+            from,
+            lagging: false,
+            ended: None,
+        };
+        Self { uid, state: Mutex::new(state), filled: Notify::new(), room: Notify::new() }
+    }
+
+    /// Takes an answer. Whoever asks sees to it that not too many are in flight.
+    pub fn answer(&self, text: String) {
+        self.with(|state| state.frames.push_back(Frame::Answer(text)));
+    }
+
+    /// Takes a push of something at a place in the log, if this connection listens from before it. `before` is a
+    /// `resync` whose cursor lies before everything that is being pushed.
+    pub fn push(&self, place: (Shard, Position), push: &Push, before: &Push) {
+        let (shard, position) = place;
+        self.with(|state| {
+            if position <= state.from.at(shard) || state.lagging {
+                return;
+            }
+            let full = state.pushes >= PUSHES_MAX || state.push_bytes + push.text.len() > PUSH_BYTES_MAX;
+            let frame = if full {
+                state.lagging = true;
+                Frame::Resync(before.clone())
+            } else {
+                state.pushes += 1;
+                state.push_bytes += push.text.len();
+                Frame::Push(push.clone())
+            };
+            match &mut state.held {
+                Some(held) => held.push_back((place, frame)),
+                None => state.frames.push_back(frame),
+            }
+        });
+    }
+
+    /// Takes a frame of a replay, ahead of what is held; waits while many of them wait.
+    pub async fn replay(&self, frame: Frame) {
+        loop {
+            let room = self.room.notified();
+            let waits = {
+                let state = self.state();
+                state.frames.len() >= REPLAY_AHEAD_MAX && state.ended.is_none()
+            };
+            if !waits {
+                break;
+            }
+            room.await;
+        }
+        self.with(|state| {
+            if let Frame::Push(push) = &frame {
+                state.pushes += 1;
+                state.push_bytes += push.text.len();
+            }
+            state.frames.push_back(frame);
+        });
+    }
+
+    /// From where on this connection listens.
+    pub fn from(&self) -> Vector {
+        self.state().from.clone()
+    }
+
+    /// Holds pushes back for a replay that is to come before them. True if they were held already.
+    pub fn hold(&self) -> bool {
+        let mut state = self.state();
+        let held = state.held.is_some();
+        state.held.get_or_insert_default();
+        held
+    }
+
+    /// Everything at or below `to` has been replayed: of that, nothing that is held is written a second time.
+    pub fn replayed(&self, to: &Vector) {
+        let mut state = self.state();
+        let State { held, pushes, push_bytes, from, .. } = &mut *state;
+        held.get_or_insert_default().retain(|((shard, position), frame)| {
+            let Frame::Push(push) = frame else { return true };
+            let keep = *position > to.at(*shard);
+            if !keep {
+                *pushes -= 1;
+                *push_bytes -= push.text.len();
+            }
+            keep
+        });
+        *from = from.clone().merge(to);
+    }
+
+    /// Lets held pushes go.
+    pub fn release(&self) {
+        self.with(|state| {
+            let held = state.held.take().unwrap_or_default();
+            state.frames.extend(held.into_iter().map(|(_, frame)| frame));
+        });
+    }
+
+    /// Listens again, after a resync. What was at or below `from` was not pushed.
+    pub(super) fn listen_from(&self, from: Vector) {
+        let mut state = self.state();
+        state.from = from;
+        state.lagging = false;
+    }
+
+    /// Takes nothing more; the connection closes after what waits. The first reason stands.
+    pub fn end(&self, close: Close) {
+        let mut state = self.state();
+        state.ended.get_or_insert(close);
+        drop(state);
+        self.filled.notify_one();
+        self.room.notify_waiters();
+    }
+
+    /// Takes nothing more and drops what waits: who has no right to it any more does not get it.
+    pub fn end_at_once(&self, close: Close) {
+        let mut state = self.state();
+        state.frames.clear();
+        state.held = None;
+        state.ended = Some(close);
+        drop(state);
+        self.filled.notify_one();
+        self.room.notify_waiters();
+    }
+
+    /// Waits for the next frame.
+    pub async fn next(&self) -> Next {
+        loop {
+            if let Some(next) = self.take() {
+                return next;
+            }
+            self.filled.notified().await;
+        }
+    }
+
+    /// The next frame, if there is one.
+    pub fn take(&self) -> Option<Next> {
+        let mut state = self.state();
+        let Some(frame) = state.frames.pop_front() else {
+            state.frames.shrink_to(ROOM_KEPT);
+            return state.ended.map(Next::Close);
+        };
+        if let Frame::Push(push) = &frame {
+            state.pushes -= 1;
+            state.push_bytes -= push.text.len();
+        }
+        drop(state);
+        self.room.notify_waiters();
+        Some(Next::Frame(frame))
+    }
+
+    fn with(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        if state.ended.is_some() {
+            return;
+        }
+        change(&mut state);
+        drop(state);
+        self.filled.notify_one();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in here can panic half-way; a poisoned lock holds good frames.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Connections are shared between those who write to them.
+pub type SharedOutbox = Arc<Outbox>;
