@@ -1,6 +1,7 @@
 //! The Postgres that tests share, and private ones for the tests that kill theirs.
 
 use std::env;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -18,6 +19,10 @@ pub const CLUSTER_VARIABLE: &str = "QUIPU_TEST_POSTGRES";
 
 /// A template is made by one process while the others wait; migrations take a second or two.
 const TEMPLATE_WAIT: Duration = Duration::from_secs(120);
+
+/// Children of a killed server notice within milliseconds, unless they work.
+const CHILDREN_LOOKS_MAX: u32 = 500;
+const CHILDREN_LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The cluster of this test process: the one that QUIPU_TEST_POSTGRES names, else a throw-away one that
 /// starts with the first call and is gone with the process.
@@ -112,10 +117,19 @@ impl Cluster {
         client.batch_execute(&format!("alter database {database} is_template true")).await
     }
 
-    /// Kills the server's main process with -9; its children end themselves when they notice.
+    /// Kills the server's main process with -9, and waits until its children have noticed and ended: until then one
+    /// of them may still do what it was asked, and do it for good.
     pub fn kill(&self) {
         let pid = self.own().pid().and_then(Pid::from_raw).expect("a running server to kill");
+        let children = children_of(pid);
         kill_process(pid, Signal::KILL).expect("kill -9 the server");
+        for _ in 0..CHILDREN_LOOKS_MAX {
+            if !children.iter().any(|child| Path::new(&format!("/proc/{child}")).exists()) {
+                return;
+            }
+            std::thread::sleep(CHILDREN_LOOK_EVERY);
+        }
+        panic!("children of a killed server do not end");
     }
 
     /// Starts the server again after [`Cluster::kill`], and waits until it takes connections.
@@ -126,4 +140,16 @@ impl Cluster {
     fn own(&self) -> &PostgresServer {
         self.server.as_ref().expect("a cluster of our own, not the one that QUIPU_TEST_POSTGRES names")
     }
+}
+
+/// The processes whose parent this is.
+fn children_of(pid: Pid) -> Vec<String> {
+    let parent = pid.as_raw_nonzero().to_string();
+    let is_child = |child: &String| {
+        // pid (name) state ppid …; a name may hold anything but ends with the last bracket.
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(parent.as_str())
+    };
+    let entries = std::fs::read_dir("/proc").expect("list the processes");
+    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).filter(is_child).collect()
 }
