@@ -6,7 +6,7 @@ use tests::log::migrated;
 use tokio_postgres::SimpleQueryMessage;
 
 /// A statement, and what its plan must say: the conditions that are looked up in an index.
-const STATEMENTS: [(&str, &str, &[&str]); 11] = [
+const STATEMENTS: [(&str, &str, &[&str]); 12] = [
     (
         include_str!("../../event_store/src/postgres/events_by_id.sql"),
         "array[1]::bigint[], array['01a22cca-5768-7524-9200-c8dacf9341fa']::uuid[]",
@@ -47,6 +47,11 @@ const STATEMENTS: [(&str, &str, &[&str]); 11] = [
         include_str!("../../event_store/src/postgres/facts_since.sql"),
         "array['p2p-1-2'], array[1]::bigint[], array[9]::bigint[], 10::bigint, 10::bigint",
         &["(\"position\" > a.after)", "(conv_id = a.conv_id)"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/first_messages.sql"),
+        "array['p2p-1-2'], array[1]::bigint[]",
+        &["((stream_id = s_1.stream_id) AND (version = ((s_1.lo + s_1.hi) / 2)))"],
     ),
     (
         include_str!("../../event_store/src/postgres/stream_positions.sql"),
