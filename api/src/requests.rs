@@ -45,7 +45,7 @@ pub async fn follow(State(app): State<Arc<App>>, mut request: Request, next: Nex
     let (took, status) = (began.elapsed(), response.status().as_u16());
     tracing::info!(
         target: "quipu::access",
-        request_id = %id.0, %method, route, status, ms = took.as_secs_f64() * 1000.0,
+        request_id = %id.0, %method, route, status, us = took.as_micros() as u64,
     );
     let labels = [("method", known(method.as_str())), ("route", route), ("status", status.to_string())];
     metrics::counter!("quipu_http_requests_total", &labels).increment(1);
