@@ -43,8 +43,9 @@ const LOCK_TIMEOUT_S: u32 = 5;
 /// A transaction that has nothing to do for this long belongs to a node that hangs: Postgres ends it.
 const IDLE_TRANSACTION_TIMEOUT_S: u32 = 5;
 
-/// Every statement here probes keys, so the planner is not asked: a plan made for an empty table, and kept for the life
-/// of a connection, would scan what an import has filled since. Nor is it asked again: planning costs more than running.
+/// Every statement here probes keys, so the planner is not asked: a plan made for an empty table, and kept for the
+/// life of a connection, would scan what an import has filled since. Each is planned once, so that what
+/// `tests/tests/plans.rs` explains is what runs.
 const PLANS: &str = "-c enable_seqscan=off -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off \
                      -c enable_material=off -c jit=off -c plan_cache_mode=force_generic_plan";
 /// How long one waits for a connection: by then the database is away, or hundreds wait.
