@@ -187,8 +187,8 @@ pub enum NotificationCommand {
         by: Uid,
         /// Now.
         at: Ms,
-        /// By this a repeat finds its first answer.
-        key: Option<Uuid>,
+        /// By this a repeat finds its first answer; the door makes one up where the client has none.
+        key: Uuid,
     },
     /// Have read.
     Read {
@@ -240,7 +240,7 @@ pub enum NotificationReply {
     Read(NotificationId),
 }
 
-/// The first time of a command that came with a key.
+/// The first time of a Post.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
     /// Its number.
@@ -249,6 +249,8 @@ pub struct Posted {
     pub at: Ms,
     /// What it said; none once its body is erased, and then it is not compared.
     pub notification: Option<Notification>,
+    /// Is who asks now another request, and not the same one after its first outcome got lost?
+    pub duplicate: bool,
 }
 
 /// What a decision needs to know.
@@ -281,21 +283,17 @@ impl Notifications {
         notification: &Notification,
         by: Uid,
         at: Ms,
-        key: Option<Uuid>,
+        key: Uuid,
     ) -> Result<NotificationDecision, Rejection> {
-        if let Some(Posted { id, at, notification: said }) = &self.earlier {
+        if let Some(Posted { id, at, notification: said, duplicate }) = &self.earlier {
             return match said {
                 Some(said) if said != notification => Err(Rejection::IdempotencyConflict),
-                _ => Ok((None, NotificationReply::Posted { id: *id, at: *at, duplicate: true })),
+                _ => Ok((None, NotificationReply::Posted { id: *id, at: *at, duplicate: *duplicate })),
             };
         }
-        let event_id = match key {
-            Some(key) => EventId::notified_by_key(by, key),
-            None => EventId::notified(self.head),
-        };
         let fact = NotificationEvent::Sent { notification: notification.clone(), by, at };
         let id = NotificationId::new(self.head.get() + 1);
-        Ok((Some((event_id, fact)), NotificationReply::Posted { id, at, duplicate: false }))
+        Ok((Some((EventId::notified(by, key), fact)), NotificationReply::Posted { id, at, duplicate: false }))
     }
 
     fn read(&self, uid: Uid, read_id: NotificationId, at: Ms) -> Result<NotificationDecision, Rejection> {
@@ -325,8 +323,10 @@ mod tests {
         Notification { to: Recipients::All, category: Category::parse("news").unwrap(), content }
     }
 
-    fn post(text: &str, key: Option<Uuid>) -> NotificationCommand {
-        NotificationCommand::Post { notification: told(text), by: uid(1), at: 5, key }
+    const KEY: Uuid = Uuid::from_u128(3);
+
+    fn post(text: &str) -> NotificationCommand {
+        NotificationCommand::Post { notification: told(text), by: uid(1), at: 5, key: KEY }
     }
 
     fn read(read_id: u64) -> NotificationCommand {
@@ -340,26 +340,26 @@ mod tests {
 
     #[test]
     fn a_notification_takes_the_next_id() {
-        let (fact, reply) = at(41, 0).decide(&post("hi", None)).unwrap();
+        let (fact, reply) = at(41, 0).decide(&post("hi")).unwrap();
         let id = NotificationId::new(42);
         assert_eq!(reply, NotificationReply::Posted { id, at: 5, duplicate: false });
         let sent = NotificationEvent::Sent { notification: told("hi"), by: uid(1), at: 5 };
-        assert_eq!(fact, Some((EventId::notified(NotificationId::new(41)), sent)));
+        assert_eq!(fact, Some((EventId::notified(uid(1), KEY), sent)));
     }
 
     #[test]
-    fn without_a_key_each_is_new_and_with_one_a_repeat_gets_its_first_answer() {
-        let key = Some(Uuid::from_u128(3));
-        let first = Posted { id: NotificationId::new(2), at: 5, notification: Some(told("hi")) };
-        let known = Notifications { earlier: Some(first.clone()), ..at(9, 0) };
-        let again = NotificationReply::Posted { id: NotificationId::new(2), at: 5, duplicate: true };
-        assert_eq!(known.decide(&post("hi", key)), Ok((None, again)));
-        assert_eq!(known.decide(&post("other", key)), Err(Rejection::IdempotencyConflict));
-        let erased = Posted { notification: None, ..first };
-        let known = Notifications { earlier: Some(erased), ..at(9, 0) };
-        assert_eq!(known.decide(&post("other", key)), Ok((None, again)));
-        let (fact, _) = at(9, 0).decide(&post("hi", key)).unwrap();
-        assert_eq!(fact.unwrap().0, EventId::notified_by_key(uid(1), key.unwrap()));
+    fn a_repeat_gets_its_first_answer_and_another_payload_is_a_conflict() {
+        let id = NotificationId::new(2);
+        let first = Posted { id, at: 5, notification: Some(told("hi")), duplicate: true };
+        let known = |earlier| Notifications { earlier: Some(earlier), ..at(9, 0) };
+        let again = NotificationReply::Posted { id, at: 5, duplicate: true };
+        assert_eq!(known(first.clone()).decide(&post("hi")), Ok((None, again)));
+        assert_eq!(known(first.clone()).decide(&post("other")), Err(Rejection::IdempotencyConflict));
+        let erased = Posted { notification: None, ..first.clone() };
+        assert_eq!(known(erased).decide(&post("other")), Ok((None, again)));
+        let lost = Posted { duplicate: false, ..first };
+        let first_answer = NotificationReply::Posted { id, at: 5, duplicate: false };
+        assert_eq!(known(lost).decide(&post("hi")), Ok((None, first_answer)));
     }
 
     #[test]
@@ -395,10 +395,7 @@ mod tests {
             assert_eq!(parse(odd), Err(NotificationError::Shape));
         }
         assert!(parse(json!("x".repeat(20))).is_ok());
-        assert_eq!(
-            parse(json!("x".repeat(21))),
-            Err(NotificationError::TooLarge { bytes: 21, limit: 20 })
-        );
+        assert_eq!(parse(json!("x".repeat(21))), Err(NotificationError::TooLarge { bytes: 21, limit: 20 }));
         for nul in [json!("a\0"), json!({"a\0": 1}), json!({"a": ["\0"]})] {
             assert_eq!(parse(nul), Err(NotificationError::Nul));
         }

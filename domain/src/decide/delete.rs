@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_repeated_undoing_gets_its_first_answer_even_after_leaving() {
-        let undone = [created(BO), joined(ANA), sent(BO, "a"), deleted(ANA, &[1]), restored(ANA, &[1]), left(ANA)];
+        let undone =
+            [created(BO), joined(ANA), sent(BO, "a"), deleted(ANA, &[1]), restored(ANA, &[1]), left(ANA)];
         given_group(undone.clone()).when(restore(ANA, &[1])).then_nothing(Reply::Restored(1));
         given_group(undone.clone()).when(restore(ANA, &[2])).then_rejected(Rejection::NotAMember);
         given_group(undone).when(restore(CY, &[1])).then_rejected(Rejection::NotAMember);
