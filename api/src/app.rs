@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{Ms, Stamp};
-use event_store::{Clock, CommandHandler, Entropy};
+use event_store::{Clock, CommandHandler, Entropy, NotificationHandler};
 use metrics_exporter_prometheus::PrometheusHandle;
-use projections::ReadModels;
+use projections::{ReadModels, notification::Inboxes};
 
 use crate::{
     auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, problem::Problem, ready::Checks,
@@ -18,6 +18,10 @@ pub struct App {
     pub commands: CommandHandler,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
+    /// Takes commands about notifications.
+    pub notifications: NotificationHandler,
+    /// Answers what is in whose inbox.
+    pub inboxes: Inboxes,
     /// Gives new messages their ids.
     pub msg_ids: MsgIds,
     /// Knows whose token is good.
