@@ -6,7 +6,7 @@ use domain::ConvId;
 use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError};
 use tokio::{
     sync::{Semaphore, watch},
-    time::sleep,
+    time::{Instant, sleep, sleep_until},
 };
 
 use crate::{
@@ -22,6 +22,9 @@ use crate::{
 const BATCH_EVENTS: u32 = 1000;
 /// Bytes of bodies in one transaction: a thousand of the largest messages would be 64 MB.
 const BATCH_BYTES: usize = 8 << 20;
+/// Where events keep coming, batches of one shard begin no more often than this, unless somebody waits for one: a
+/// batch of ten costs Postgres little more than one of a single event. After a pause the first is applied at once.
+const PACE: Duration = Duration::from_millis(30);
 /// A wake-up may be lost; then this is how late an event shows.
 const OWN_LOOK: Duration = Duration::from_secs(1);
 /// The first wait after a failure, doubled with each further one.
@@ -66,16 +69,29 @@ impl Follower {
         let mut wake = self.store.wake(self.shard);
         let mut standing = None;
         let mut back_off = BACK_OFF_FIRST;
+        let mut begun = None;
         while !*stop.borrow() {
+            if let Some(begun) = begun.take() {
+                tokio::select! {
+                    _ = stop.changed() => return,
+                    () = progress.nudged() => {}
+                    () = sleep_until(begun + PACE) => {}
+                }
+            }
             // Marked as seen before reading, so that no wake-up falls between the two.
             wake.borrow_and_update();
+            let (now, before) = (Instant::now(), progress.position());
             let looked = match self.turns.acquire().await {
                 Ok(_turn) => self.look(progress, &mut standing).await,
                 Err(_closed) => return,
             };
+            begun = (progress.position() != before).then_some(now);
             let was_failing = progress.set_failing(looked.is_err());
             let wait = match looked {
-                Ok(true) => continue,
+                Ok(true) => {
+                    begun = None;
+                    continue;
+                }
                 Ok(false) => {
                     back_off = BACK_OFF_FIRST;
                     OWN_LOOK
@@ -103,7 +119,7 @@ impl Follower {
                 _ = stop.changed() => return,
                 // A store that has gone gives no more wake-ups; the own look goes on.
                 Ok(()) = wake.changed() => {}
-                () = progress.nudged() => {}
+                () = progress.nudged() => begun = None,
                 // A crash of Postgres may have taken the last batches: see where they really stand.
                 () = sleep(wait) => standing = None,
             }
