@@ -25,6 +25,7 @@ pub mod node;
 pub mod openapi;
 pub mod postgres_server;
 pub mod problem;
+pub mod rates;
 pub mod ready;
 pub mod requests;
 pub mod rest;

@@ -145,8 +145,8 @@ impl Code {
         self.row().2
     }
 
-    /// Is it worth asking again?
-    pub const fn retry_after_s(self) -> Option<u32> {
+    /// Is it worth asking again? In so many seconds, if nobody knows better.
+    const fn retry_after_s(self) -> Option<u32> {
         match self {
             Self::TooManyRequests | Self::Unavailable => Some(RETRY_AFTER_S),
             _ => None,
@@ -161,6 +161,8 @@ pub struct Problem {
     pub code: Code,
     /// What exactly, for people.
     pub detail: String,
+    /// When it is worth asking again, in seconds.
+    pub retry_after_s: Option<u32>,
 }
 
 /// The JSON of a problem.
@@ -182,7 +184,8 @@ pub struct ProblemBody {
 impl Problem {
     /// A code and what exactly; cut where it is long.
     pub fn new(code: Code, detail: impl ToString) -> Self {
-        Self { code, detail: detail.to_string().chars().take(DETAIL_CHARS_MAX).collect() }
+        let detail = detail.to_string().chars().take(DETAIL_CHARS_MAX).collect();
+        Self { code, detail, retry_after_s: code.retry_after_s() }
     }
 
     /// Something that cannot be, but was. Goes to the log as an error.
@@ -213,7 +216,7 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if let Some(seconds) = self.code.retry_after_s() {
+        if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.code == Code::Unauthorized {
@@ -249,6 +252,10 @@ impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
         let code = match error {
             CommandError::Rejected(rejection) => return rejection.into(),
+            CommandError::OverLimit(over) => {
+                let problem = Self::new(Code::TooManyRequests, over);
+                return Self { retry_after_s: Some(over.retry_after_s), ..problem };
+            }
             CommandError::Busy => Code::TooManyRequests,
             CommandError::Unavailable => Code::Unavailable,
             CommandError::Refused => Code::CommandRefused,

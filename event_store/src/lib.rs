@@ -13,7 +13,7 @@ pub mod shard;
 pub mod surroundings;
 pub mod vector;
 
-pub use handler::{CommandError, CommandHandler, Pending, Request, Sequence};
+pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use port::{
     Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,
 };

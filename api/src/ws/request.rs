@@ -159,7 +159,7 @@ pub fn answer<T: Serialize>(id: &str, outcome: Result<T, Problem>) -> String {
 
 /// The frame that says why there is no answer.
 pub fn refusal(id: Option<&str>, problem: &Problem) -> String {
-    let error = RefusalBody { problem: problem.body(), retry_after: problem.code.retry_after_s() };
+    let error = RefusalBody { problem: problem.body(), retry_after: problem.retry_after_s };
     // Strings and numbers: serialising these into memory cannot fail.
     serde_json::to_string(&Refusal { id, error }).unwrap_or_default()
 }
