@@ -93,6 +93,8 @@ pub struct Limits {
     pub person_rate: Rate,
     /// Everybody's commands in one conversation.
     pub conversation_rate: Rate,
+    /// Connections that a person may have of one platform; 0: any number.
+    pub devices_per_platform: u32,
     /// How often a WebSocket is pinged; one that says nothing for twice as long is dead.
     pub ping_every: Duration,
 }
@@ -106,6 +108,7 @@ impl Default for Limits {
             group_members: 10_000,
             person_rate: Rate::per_second(RATE_USER, 2 * RATE_USER),
             conversation_rate: Rate::per_second(RATE_CONVERSATION, 2 * RATE_CONVERSATION),
+            devices_per_platform: 0,
             ping_every: Duration::from_secs(30),
         }
     }

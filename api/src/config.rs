@@ -25,6 +25,9 @@ pub const RATE_USER: u32 = 2_000;
 /// As above, of all in one conversation: as many as a node does.
 pub const RATE_CONVERSATION: u32 = 20_000;
 
+/// The most devices of one platform that may be configured for a person, if there is to be a limit.
+const DEVICES_MAX: u32 = 1000;
+
 /// The most members that may be configured for a group: what the domain's pieces have been sized for.
 const GROUP_MEMBERS_MAX: u32 = 100_000;
 
@@ -81,6 +84,9 @@ pub struct ServeArgs {
     /// Commands in one conversation at once, after a rest [default: twice the rate]
     #[arg(long, env = "QUIPU_RATE_CONVERSATION_BURST", value_name = "N")]
     pub rate_conversation_burst: Option<u32>,
+    /// WebSockets that a person may have open with devices of one platform, on this node; 0: any number [default: 0]
+    #[arg(long, env = "QUIPU_DEVICES_PER_PLATFORM", value_name = "N")]
+    pub devices_per_platform: Option<u32>,
 }
 
 /// How logs look.
@@ -112,6 +118,7 @@ struct File {
     rate_user_burst: Option<u32>,
     rate_conversation: Option<u32>,
     rate_conversation_burst: Option<u32>,
+    devices_per_platform: Option<u32>,
 }
 
 /// What stands.
@@ -191,6 +198,9 @@ impl Config {
         let group_members =
             serve.group_members_max.or(file.group_members_max).unwrap_or(defaults.group_members);
         let instance = common.instance.or(file.instance);
+        let devices_per_platform =
+            serve.devices_per_platform.or(file.devices_per_platform).unwrap_or(defaults.devices_per_platform);
+        bounds("devices_per_platform", devices_per_platform.into(), 0, DEVICES_MAX.into())?;
         let person_rate = rate(
             ["rate_user", "rate_user_burst"],
             serve.rate_user.or(file.rate_user).unwrap_or(RATE_USER),
@@ -222,6 +232,7 @@ impl Config {
                 group_members,
                 person_rate,
                 conversation_rate,
+                devices_per_platform,
                 ..defaults
             },
         })
@@ -318,6 +329,7 @@ mod tests {
             "group_members_max = 100001",
             "rate_user = 1000001",
             "rate_conversation_burst = 0",
+            "devices_per_platform = 1001",
         ] {
             assert!(matches!(of(file), Err(ConfigError::Bounds { .. })), "{file}");
         }

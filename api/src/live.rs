@@ -5,6 +5,7 @@
 
 mod audience;
 mod batch;
+pub mod devices;
 mod follower;
 pub mod hub;
 pub mod outbox;

@@ -42,6 +42,9 @@ const READ_BYTES_MAX: usize = 4 << 20;
 /// of the REST body, and gets `{"id":"a1","ok":{…as REST…}}` or `{"id":"a1","error":{…problem…}}`. `op` is one of
 /// send, recall (`seq`), delete, restore, read, clear (`key`), history (`before_seq`, `after_seq`, `limit`), sync
 /// (`cursor`, `limit`), resume (`cursor`) and ping. Pushes come as `{"push":"message","conv_id","item",…,"cursor"}`.
+///
+/// Where the server sets a limit to the devices of a platform, the oldest one beyond it hears
+/// `{"push":"replaced","by":"<device>"}` (null where the token names none) and is closed with 4001.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "live",
     responses((status = 101, description = "The WebSocket is open"), ConnectProblems),

@@ -117,8 +117,17 @@ impl Server {
 
     /// A person whose token names roles.
     pub fn with_roles(&self, number: u64, roles: &[&str]) -> Person<'_> {
+        self.person_as(number, roles, Some("test"))
+    }
+
+    /// A person whose token names this device, or none.
+    pub fn on_device(&self, number: u64, device: Option<&str>) -> Person<'_> {
+        self.person_as(number, &[], device)
+    }
+
+    fn person_as(&self, number: u64, roles: &[&str], device: Option<&str>) -> Person<'_> {
         let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
-        let token = auth::sign(SECRET, uid(number), &roles, Some("test"), self.clock.now(), TOKEN_TTL_S);
+        let token = auth::sign(SECRET, uid(number), &roles, device, self.clock.now(), TOKEN_TTL_S);
         Person { server: self, client: self.client.clone(), token: token.expect("sign") }
     }
 

@@ -9,7 +9,11 @@ use domain::{Seq, Uid};
 use event_store::{Position, Shard, Vector};
 use tokio::sync::watch;
 
-use super::outbox::{Outbox, SharedOutbox};
+use super::{
+    devices::{Device, must_go},
+    outbox::{Outbox, SharedOutbox},
+    push::{What, passing},
+};
 
 /// The connections of one node.
 #[derive(Debug)]
@@ -62,13 +66,24 @@ impl Hub {
         Arc::new(Self { state: Mutex::new(state), closing, count })
     }
 
-    /// A new connection. It listens from what is not yet being pushed.
-    pub fn join(self: &Arc<Self>, uid: Uid) -> Place {
+    /// A new connection. It listens from what is not yet being pushed. At most so many of the person's connections
+    /// are of one platform afterwards (0: any number); those that must go hear why, and nothing else any more.
+    pub fn join(self: &Arc<Self>, uid: Uid, device: Device, most: u32) -> Place {
         let mut state = self.state();
-        let outbox = Arc::new(Outbox::new(uid, state.begun.clone()));
-        state.people.entry(uid).or_default().push(Arc::clone(&outbox));
+        let outbox = Arc::new(Outbox::new(uid, device, state.begun.clone()));
+        let connected = state.people.entry(uid).or_default();
+        let devices: Vec<&Device> = connected.iter().map(|outbox| &outbox.device).collect();
+        let mut gone = must_go(&devices, &outbox.device, most);
+        // From the end, so that the places before do not move.
+        gone.sort_unstable_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let gone: Vec<_> = gone.into_iter().map(|(at, close)| (connected.remove(at), close)).collect();
+        connected.push(Arc::clone(&outbox));
         self.count.send_modify(|count| *count += 1);
         drop(state);
+        for (old, close) in gone {
+            old.dismiss(close, passing(&What::Replaced { by: outbox.device.name() }));
+            metrics::counter!("quipu_connections_replaced_total").increment(1);
+        }
         Place { hub: Arc::clone(self), outbox }
     }
 

@@ -13,7 +13,7 @@ use domain::Uid;
 use event_store::{Position, Shard, Vector};
 use tokio::sync::Notify;
 
-use super::push::Push;
+use super::{devices::Device, push::Push};
 use crate::ws::close::Close;
 
 /// Pushes that may wait for one consumer: some seconds of a busy group, and 100 KiB of queue.
@@ -41,9 +41,12 @@ pub enum Frame {
 pub struct Outbox {
     /// Whose connection it is.
     pub uid: Uid,
+    /// On what.
+    pub device: Device,
     state: Mutex<State>,
     filled: Notify,
     room: Notify,
+    dismissed: Notify,
 }
 
 #[derive(Debug)]
@@ -56,6 +59,8 @@ struct State {
     /// What lies at or below it is not pushed here: it was before this connection listened.
     from: Vector,
     lagging: bool,
+    /// It shall end, once what is in flight is answered.
+    dismissed: Option<Close>,
     ended: Option<Close>,
 }
 
@@ -73,7 +78,7 @@ pub enum Next {
 
 impl Outbox {
     /// Listens from a vector on; pushes are held until [`Outbox::release`].
-    pub fn new(uid: Uid, from: Vector) -> Self {
+    pub fn new(uid: Uid, device: Device, from: Vector) -> Self {
         let state = State {
             frames: VecDeque::new(),
             held: Some(VecDeque::new()),
@@ -81,9 +86,11 @@ impl Outbox {
             push_bytes: 0,
             from,
             lagging: false,
+            dismissed: None,
             ended: None,
         };
-        Self { uid, state: Mutex::new(state), filled: Notify::new(), room: Notify::new() }
+        let state = Mutex::new(state);
+        Self { uid, device, state, filled: Notify::new(), room: Notify::new(), dismissed: Notify::new() }
     }
 
     /// Takes an answer. Whoever asks sees to it that not too many are in flight.
@@ -179,6 +186,26 @@ impl Outbox {
         let mut state = self.state();
         state.from = from;
         state.lagging = false;
+    }
+
+    /// Asks the connection to end, for a reason that it is told in a frame and in its close.
+    pub fn dismiss(&self, close: Close, word: String) {
+        self.with(|state| {
+            state.frames.push_back(Frame::Answer(word));
+            state.dismissed.get_or_insert(close);
+        });
+        self.dismissed.notify_one();
+    }
+
+    /// Waits until it is asked to end.
+    pub async fn dismissed(&self) -> Close {
+        loop {
+            let dismissed = self.dismissed.notified();
+            if let Some(close) = self.state().dismissed {
+                return close;
+            }
+            dismissed.await;
+        }
     }
 
     /// Takes nothing more; the connection closes after what waits. The first reason stands.

@@ -22,6 +22,7 @@ use crate::{
     door::page_limit,
     entropy::uuid_v7,
     live::{
+        devices::Device,
         outbox::{Frame, Next, Outbox, SharedOutbox},
         resume::resume,
     },
@@ -38,6 +39,8 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 const WRITE_TIME_MAX: Duration = Duration::from_secs(60);
 /// What waits to be written, and the goodbye, may take this long once the end is certain.
 const GOODBYE_TIME_MAX: Duration = Duration::from_secs(3);
+/// What is in flight may take this long to be answered once another device has taken the place.
+const LEAVING_TIME_MAX: Duration = Duration::from_secs(5);
 /// So long a client may take to answer a close. Until then what it still sends is read, so that the close is not lost.
 const LINGER: Duration = Duration::from_secs(1);
 /// A token's end is looked for at least this often: the clock may be set.
@@ -47,7 +50,8 @@ const EXPIRY_LOOK_MIN: Duration = Duration::from_millis(250);
 
 /// Serves a connection to its end.
 pub async fn run(app: Arc<App>, caller: Caller, expires_at: Ms, socket: WebSocket) {
-    let place = app.live.hub.join(caller.uid);
+    let place =
+        app.live.hub.join(caller.uid, Device::new(caller.device.clone()), app.limits.devices_per_platform);
     // From now on: what is in the log already is not news, even where the feed has not come to it yet. Where the log
     // is away, it is told all the same.
     if let Ok(heads) = app.live.store.shard_heads().await {
@@ -109,16 +113,20 @@ struct Reader {
 impl Reader {
     async fn run(&mut self, stream: &mut SplitStream<WebSocket>) -> Close {
         let mut closing = self.app.live.hub.closing();
-        let mut leaving = *closing.borrow_and_update();
+        let mut leaving = closing.borrow_and_update().then_some(Close::GoingAway);
+        let too_long = sleep(Duration::ZERO);
+        tokio::pin!(too_long);
         let first_word = sleep(FIRST_WORD);
         tokio::pin!(first_word);
         let look = sleep_until(self.next_look());
         tokio::pin!(look);
         loop {
-            if leaving && self.flights.is_empty() {
-                return Close::GoingAway;
+            if let Some(close) = leaving
+                && self.flights.is_empty()
+            {
+                return close;
             }
-            let reading = !leaving && self.flights.has_room();
+            let reading = leaving.is_none() && self.flights.has_room();
             if !reading {
                 // Who is not listened to cannot be heard.
                 self.heard = Instant::now();
@@ -140,7 +148,14 @@ impl Reader {
                         None => return Close::Gone,
                     }
                 }
-                _ = closing.changed(), if !leaving => leaving = true,
+                _ = closing.changed(), if leaving.is_none() => leaving = Some(Close::GoingAway),
+                close = self.outbox.dismissed(), if leaving.is_none() => {
+                    leaving = Some(close);
+                    too_long.as_mut().reset(Instant::now() + LEAVING_TIME_MAX);
+                }
+                () = &mut too_long, if leaving.is_some_and(|it| it != Close::GoingAway) => {
+                    return leaving.unwrap_or(Close::Gone);
+                }
                 () = &mut first_word, if self.holding => self.release(),
                 () = &mut look => if let Err(close) = self.look(look.as_mut()) { return close },
             }

@@ -1,5 +1,6 @@
 //! What keeps one from spoiling it for the others, from outside: rate limits, devices, what is not stored, two nodes.
 
+mod devices;
 mod rates;
 mod sequence;
 
