@@ -11,7 +11,7 @@ use crate::{
     auth::{Caller, Tokens},
     config::{RATE_CONVERSATION, RATE_USER},
     cursor::Cursors,
-    live::Feed,
+    live::{Feed, typing::Typing},
     msg_ids::MsgIds,
     problem::Problem,
     rates::{Rate, Rates},
@@ -39,6 +39,8 @@ pub struct App {
     pub sync_cursors: Arc<SyncCursors>,
     /// Who is connected, and what is pushed to them.
     pub live: Feed,
+    /// Passes on who is typing; none where that is switched off.
+    pub typing: Option<Typing>,
     /// How much is too much.
     pub limits: Limits,
     /// How fast is too fast.
@@ -95,6 +97,8 @@ pub struct Limits {
     pub conversation_rate: Rate,
     /// Connections that a person may have of one platform; 0: any number.
     pub devices_per_platform: u32,
+    /// How often one person's typing in one conversation is passed on; none: not at all.
+    pub typing_every: Option<Duration>,
     /// How often a WebSocket is pinged; one that says nothing for twice as long is dead.
     pub ping_every: Duration,
 }
@@ -109,6 +113,7 @@ impl Default for Limits {
             person_rate: Rate::per_second(RATE_USER, 2 * RATE_USER),
             conversation_rate: Rate::per_second(RATE_CONVERSATION, 2 * RATE_CONVERSATION),
             devices_per_platform: 0,
+            typing_every: Some(Duration::from_secs(1)),
             ping_every: Duration::from_secs(30),
         }
     }

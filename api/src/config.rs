@@ -87,6 +87,9 @@ pub struct ServeArgs {
     /// WebSockets that a person may have open with devices of one platform, on this node; 0: any number [default: 0]
     #[arg(long, env = "QUIPU_DEVICES_PER_PLATFORM", value_name = "N")]
     pub devices_per_platform: Option<u32>,
+    /// Is told who is typing? [default: true]
+    #[arg(long, env = "QUIPU_TYPING", value_name = "BOOL")]
+    pub typing: Option<bool>,
 }
 
 /// How logs look.
@@ -119,6 +122,7 @@ struct File {
     rate_conversation: Option<u32>,
     rate_conversation_burst: Option<u32>,
     devices_per_platform: Option<u32>,
+    typing: Option<bool>,
 }
 
 /// What stands.
@@ -201,6 +205,7 @@ impl Config {
         let devices_per_platform =
             serve.devices_per_platform.or(file.devices_per_platform).unwrap_or(defaults.devices_per_platform);
         bounds("devices_per_platform", devices_per_platform.into(), 0, DEVICES_MAX.into())?;
+        let typing = serve.typing.or(file.typing).unwrap_or(true);
         let person_rate = rate(
             ["rate_user", "rate_user_burst"],
             serve.rate_user.or(file.rate_user).unwrap_or(RATE_USER),
@@ -233,6 +238,7 @@ impl Config {
                 person_rate,
                 conversation_rate,
                 devices_per_platform,
+                typing_every: defaults.typing_every.filter(|_| typing),
                 ..defaults
             },
         })
@@ -319,6 +325,12 @@ mod tests {
         let config =
             merged(CommonArgs::default(), flags, None, "rate_user = 5\nrate_user_burst = 9").unwrap();
         assert_eq!(config.limits.person_rate, rate(7, 9));
+    }
+
+    #[test]
+    fn typing_is_told_unless_somebody_says_otherwise() {
+        let is_told = |file| of(file).unwrap().limits.typing_every.is_some();
+        assert!(is_told("") && is_told("typing = true") && !is_told("typing = false"));
     }
 
     #[test]

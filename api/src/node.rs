@@ -12,7 +12,7 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
-    live::Feed,
+    live::{Feed, typing::Typing},
     measures,
     rates::Rates,
     ready::{Check, Checks},
@@ -89,11 +89,13 @@ impl Node {
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
         let sync_cursors = Arc::new(SyncCursors::of_log(store.info()));
         let live = Feed::start(store, &read_models, &sync_cursors).await.map_err(NodeError::Live)?;
+        let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
         let app = Arc::new(App {
             commands: writer.commands.clone(),
             cursors: Cursors::of_log(store.info().log_id),
             sync_cursors: Arc::clone(&sync_cursors),
             live,
+            typing,
             read_models,
             msg_ids: writer.msg_ids.clone(),
             tokens,

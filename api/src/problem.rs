@@ -42,6 +42,7 @@ pub enum Code {
     NotFound,
     MessageNotFound,
     MemberNotFound,
+    SwitchedOff,
     MethodNotAllowed,
     RequestTimeout,
     RequestIdInFlight,
@@ -89,6 +90,7 @@ impl Code {
             Self::NotFound => (404, "not_found", "There is nothing at this address"),
             Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
+            Self::SwitchedOff => (404, "switched_off", "This server does not do this"),
             Self::MethodNotAllowed => (405, "method_not_allowed", "This address does not take this method"),
             Self::RequestTimeout => (408, "request_timeout", "The body did not arrive in time"),
             Self::RequestIdInFlight => {

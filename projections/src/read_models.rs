@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     CONVERSATION,
-    audience::{self, Audience},
+    audience::{self, Audience, Listeners},
     checkpoint,
     generation::Generation,
     group_read::query as group_read,
@@ -144,6 +144,12 @@ impl ReadModels {
     pub async fn audience(&self, conv: &ConvId, at: Position) -> Result<Audience, QueryError> {
         let snapshot = self.passed("read who is to hear of something", conv, at).await?;
         audience::audience(&snapshot, conv, at).await
+    }
+
+    /// Who would hear a member of a group speak; at most so many members are named.
+    pub async fn listeners(&self, conv: &ConvId, speaker: Uid, most: usize) -> Result<Listeners, QueryError> {
+        let (snapshot, _) = self.standing("read who would hear somebody", conv, speaker).await?;
+        audience::listeners(&snapshot, conv, speaker, most).await
     }
 
     /// How a quoted message looks to these people, at `at` or later; those who see the same stand together.

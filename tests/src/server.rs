@@ -27,7 +27,7 @@ pub struct Server {
     /// The server's time stands where it is put.
     pub clock: Arc<HandClock>,
     /// What it stores in.
-    pub database: TestDatabase,
+    pub database: Arc<TestDatabase>,
     /// What its handlers hand their commands to.
     pub commands: CommandHandler,
     base: String,
@@ -71,11 +71,17 @@ impl Server {
     }
 
     /// Starts one on this database, which is migrated.
-    pub async fn start_on(database: TestDatabase) -> Self {
+    pub async fn start_on(database: impl Into<Arc<TestDatabase>>) -> Self {
         Self::run(database, Limits::default()).await
     }
 
-    async fn run(database: TestDatabase, limits: Limits) -> Self {
+    /// Starts another node on the same database.
+    pub async fn beside(&self, limits: Limits) -> Self {
+        Self::run(Arc::clone(&self.database), limits).await
+    }
+
+    async fn run(database: impl Into<Arc<TestDatabase>>, limits: Limits) -> Self {
+        let database = database.into();
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
         let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone() };
@@ -97,7 +103,7 @@ impl Server {
     }
 
     /// Stops it and waits until it has. Its database may serve the next one.
-    pub async fn stop(mut self) -> TestDatabase {
+    pub async fn stop(mut self) -> Arc<TestDatabase> {
         self.stop.take();
         if let Some(running) = self.running.take() {
             running.await.expect("a clean stop");

@@ -146,6 +146,13 @@ impl Hub {
         people.into_iter().filter_map(target).flatten().collect()
     }
 
+    /// Passes something on to these people that may as well be lost.
+    pub(super) fn pass(&self, people: impl IntoIterator<Item = Uid>, text: &Arc<str>) {
+        for target in self.of(people.into_iter().map(|uid| (uid, Seq::ZERO))) {
+            target.outbox.pass(text);
+        }
+    }
+
     /// The connections of the members of a group: whichever are fewer are gone through.
     pub(super) fn of_members(&self, members: &HashMap<Uid, Seq>) -> Vec<Target> {
         let connected: Option<Vec<Uid>> = {

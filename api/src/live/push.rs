@@ -118,6 +118,13 @@ pub enum What<'a> {
         /// Who did it.
         by: u64,
     },
+    /// Somebody else is typing. Is not in the log and has no cursor.
+    Typing {
+        /// Where.
+        conv_id: &'a str,
+        /// Who.
+        uid: u64,
+    },
     /// This connection ends: another one has taken its place. Has no cursor.
     Replaced {
         /// The device that has; none where its token names none.

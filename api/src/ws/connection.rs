@@ -3,7 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, WebSocket};
-use domain::Ms;
+use domain::{ConvId, Ms, Uid};
 use event_store::Vector;
 use futures_util::{
     SinkExt, StreamExt,
@@ -25,6 +25,7 @@ use crate::{
         devices::Device,
         outbox::{Frame, Next, Outbox, SharedOutbox},
         resume::resume,
+        typing,
     },
     problem::{Code, Problem},
     rest::{lists::ListParams, marks, messages, sync::missed},
@@ -270,6 +271,13 @@ impl Reader {
                 });
                 Ok(())
             }
+            Op::Typing => {
+                let (id, conv) = (request.id.clone(), request.conv()?);
+                let Empty {} = request.body()?;
+                let (app, asked, uid) = (Arc::clone(app), conv.clone(), caller.uid);
+                flights.question(id, conv, async move { told(&app, asked, uid).await });
+                Ok(())
+            }
             Op::Ping => {
                 let id = request.id.clone();
                 let Empty {} = request.body()?;
@@ -286,6 +294,13 @@ impl Reader {
 struct Resume {
     /// As it was given; from now on where it is left out.
     cursor: Option<String>,
+}
+
+/// Somebody is typing.
+async fn told(app: &App, conv: ConvId, uid: Uid) -> Result<Empty, Problem> {
+    let typing = app.typing.as_ref().ok_or_else(typing::switched_off)?;
+    typing.tell(&app.read_models, conv, uid).await?;
+    Ok(Empty {})
 }
 
 /// Nothing is asked, nothing is answered.
@@ -351,6 +366,7 @@ async fn write_all(
 fn text(app: &App, outbox: &Outbox, frame: Frame) -> String {
     match frame {
         Frame::Answer(text) => text,
+        Frame::Passing(text) => text.to_string(),
         Frame::Push(push) => push.frame(&app.sync_cursors, outbox.uid),
         Frame::Resync(push) => {
             app.live.hub.listen_again(outbox);

@@ -31,6 +31,8 @@ pub enum Op {
     Sync,
     /// Pushes from a cursor on, or from now on.
     Resume,
+    /// The caller is typing.
+    Typing,
     /// Is somebody there?
     Ping,
 }
@@ -47,6 +49,7 @@ impl Op {
             "history" => Self::History,
             "sync" => Self::Sync,
             "resume" => Self::Resume,
+            "typing" => Self::Typing,
             "ping" => Self::Ping,
             _ => return None,
         })
