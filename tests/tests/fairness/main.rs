@@ -3,6 +3,7 @@
 mod devices;
 mod rates;
 mod sequence;
+mod two_nodes;
 mod typing;
 
 use std::sync::atomic::{AtomicU64, Ordering};
