@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{Command, ConvId, Ms, Reply, Stamp};
-use event_store::{Clock, CommandError, CommandHandler, Entropy, Request};
+use event_store::{Clock, CommandError, CommandHandler, Entropy, NotificationHandler, Request};
 use metrics_exporter_prometheus::PrometheusHandle;
-use projections::ReadModels;
+use projections::{ReadModels, notification::Inboxes};
 
 use crate::{
     auth::{Caller, Tokens},
@@ -25,6 +25,10 @@ pub struct App {
     pub commands: CommandHandler,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
+    /// Takes commands about notifications.
+    pub notifications: NotificationHandler,
+    /// Answers what is in whose inbox.
+    pub inboxes: Inboxes,
     /// Gives new messages their ids.
     pub msg_ids: MsgIds,
     /// Knows whose token is good.

@@ -14,6 +14,9 @@ pub const SHARD_FUNCTION: &str = "blake3-64-mod";
 pub struct Shard(u16);
 
 impl Shard {
+    /// Of the streams that are of no conversation: beyond any number of shards that a log may have.
+    pub const OWN: Self = Self(i16::MAX as u16);
+
     /// By its number, from 0.
     pub const fn new(number: u16) -> Self {
         Self(number)

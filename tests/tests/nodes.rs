@@ -42,7 +42,7 @@ async fn log_of(store: &dyn EventStore, conv: &ConvId) -> Vec<event_store::Recor
         let after = events.last().map_or(Position::START, |e: &event_store::Recorded| e.header.position);
         let more = store.read_shard(shard, after, 1000).await.unwrap();
         if more.is_empty() {
-            return events.into_iter().filter(|event| event.header.stream.conv == *conv).collect();
+            return events.into_iter().filter(|event| event.header.stream.conv() == Some(conv)).collect();
         }
         events.extend(more);
     }

@@ -33,6 +33,7 @@ pub(super) struct Notifier {
     tasks: [JoinHandle<()>; 2],
 }
 
+/// One place for each shard, by its number, and a last one for the shard of the log's own streams.
 struct Shared {
     wakes: Vec<watch::Sender<u64>>,
     grown: Vec<AtomicBool>,
@@ -40,8 +41,13 @@ struct Shared {
 }
 
 impl Shared {
-    fn wake(&self, shard: usize) {
-        if let Some(wake) = self.wakes.get(shard) {
+    fn place(&self, shard: Shard) -> usize {
+        let last = self.wakes.len().saturating_sub(1);
+        if shard == Shard::OWN { last } else { usize::from(shard.get()) }
+    }
+
+    fn wake(&self, place: usize) {
+        if let Some(wake) = self.wakes.get(place) {
             wake.send_modify(|count| *count = count.wrapping_add(1));
         }
     }
@@ -50,8 +56,8 @@ impl Shared {
 impl Notifier {
     pub fn start(pool: Pool, config: Config, shards: u16) -> Self {
         let shared = Arc::new(Shared {
-            wakes: Shard::all(shards).map(|_| watch::Sender::new(0)).collect(),
-            grown: Shard::all(shards).map(|_| AtomicBool::new(false)).collect(),
+            wakes: (0..=shards).map(|_| watch::Sender::new(0)).collect(),
+            grown: (0..=shards).map(|_| AtomicBool::new(false)).collect(),
             some_grown: Notify::new(),
         });
         let tasks =
@@ -63,15 +69,15 @@ impl Notifier {
         // A shard is always one of this log's; another one gets a receiver that never changes.
         self.shared
             .wakes
-            .get(usize::from(shard.get()))
+            .get(self.shared.place(shard))
             .map_or_else(|| watch::channel(0).1, watch::Sender::subscribe)
     }
 
     /// This node has appended to a shard: its own followers hear of it at once.
     pub fn grown(&self, shard: Shard) {
-        let shard = usize::from(shard.get());
-        self.shared.wake(shard);
-        if let Some(grown) = self.shared.grown.get(shard) {
+        let place = self.shared.place(shard);
+        self.shared.wake(place);
+        if let Some(grown) = self.shared.grown.get(place) {
             grown.store(true, Ordering::Release);
             self.shared.some_grown.notify_one();
         }
@@ -88,12 +94,12 @@ async fn tell(shared: Arc<Shared>, pool: Pool) {
     loop {
         shared.some_grown.notified().await;
         tokio::time::sleep(GATHER).await;
-        let grown = |(shard, grown): (usize, &AtomicBool)| {
-            grown.swap(false, Ordering::AcqRel).then(|| shard.to_string())
+        let grown = |(place, grown): (usize, &AtomicBool)| {
+            grown.swap(false, Ordering::AcqRel).then(|| place.to_string())
         };
-        let shards = shared.grown.iter().enumerate().filter_map(grown).collect::<Vec<_>>().join(",");
+        let places = shared.grown.iter().enumerate().filter_map(grown).collect::<Vec<_>>().join(",");
         let Ok(client) = pool.get().await else { continue };
-        if let Err(error) = client.execute("select pg_notify($1, $2)", &[&CHANNEL, &shards]).await {
+        if let Err(error) = client.execute("select pg_notify($1, $2)", &[&CHANNEL, &places]).await {
             tracing::debug!(%error, "could not tell other nodes; they look by themselves");
         }
     }
@@ -117,8 +123,8 @@ async fn listen(shared: &Shared, config: &Config) -> Result<(), tokio_postgres::
             if let AsyncMessage::Notification(note) = message? {
                 note.payload()
                     .split(',')
-                    .filter_map(|shard| shard.parse().ok())
-                    .for_each(|shard| shared.wake(shard));
+                    .filter_map(|place| place.parse().ok())
+                    .for_each(|place| shared.wake(place));
             }
         }
         Ok(())
@@ -126,7 +132,7 @@ async fn listen(shared: &Shared, config: &Config) -> Result<(), tokio_postgres::
     // The connection has to be driven for LISTEN to be answered; then what may have been missed is looked at.
     let listening = async {
         listening.await?;
-        (0..shared.wakes.len()).for_each(|shard| shared.wake(shard));
+        (0..shared.wakes.len()).for_each(|place| shared.wake(place));
         Ok(())
     };
     tokio::try_join!(listening, hearing).map(drop)

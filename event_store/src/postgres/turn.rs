@@ -11,7 +11,7 @@ use super::{
     load, read, rows,
 };
 use crate::{
-    port::{Batch, Found, ShardHead, StoreError, Turn, Wanted},
+    port::{Batch, Found, Looked, ShardHead, StoreError, Turn, Wanted},
     recorded::{Position, Recorded, StreamName},
     shard::Shard,
 };
@@ -97,6 +97,14 @@ impl Turn for PostgresTurn<'_> {
         load::load(self.client()?, &self.inner.conversations, &self.inner.loads, wanted).await
     }
 
+    async fn look(
+        &mut self,
+        streams: &[StreamName],
+        pieces: &[(StreamName, String)],
+    ) -> Result<Looked, StoreError> {
+        load::look(self.client()?, &self.inner.conversations, &self.inner.loads, streams, pieces).await
+    }
+
     async fn read_stream(
         &mut self,
         stream: &StreamName,
@@ -115,7 +123,7 @@ impl Turn for PostgresTurn<'_> {
             return Ok(());
         }
         append::ensure_month(self.inner, client, &batch.events).await?;
-        let convs = append::conversations(batch);
+        let convs = append::cords(batch);
         let numbers = self.inner.conversations.numbers_or_new(client, self.shard, &convs).await?;
         let columns = Columns::of(batch, &numbers);
         let (shard, seen) = (self.shard.get() as i16, rows::position(self.head.position));
