@@ -13,6 +13,7 @@ use crate::{
     cursor::Cursors,
     live::{Feed, typing::Typing},
     msg_ids::MsgIds,
+    presence::Presence,
     problem::Problem,
     rates::{Rate, Rates},
     ready::Checks,
@@ -45,6 +46,8 @@ pub struct App {
     pub live: Feed,
     /// Passes on who is typing; none where that is switched off.
     pub typing: Option<Typing>,
+    /// Knows who is online; none where that is switched off.
+    pub presence: Option<Presence>,
     /// How much is too much.
     pub limits: Limits,
     /// How fast is too fast.
@@ -103,6 +106,8 @@ pub struct Limits {
     pub devices_per_platform: u32,
     /// How often one person's typing in one conversation is passed on; none: not at all.
     pub typing_every: Option<Duration>,
+    /// Is told who is online?
+    pub presence: bool,
     /// How often a WebSocket is pinged; one that says nothing for twice as long is dead.
     pub ping_every: Duration,
 }
@@ -118,6 +123,7 @@ impl Default for Limits {
             conversation_rate: Rate::per_second(RATE_CONVERSATION, 2 * RATE_CONVERSATION),
             devices_per_platform: 0,
             typing_every: Some(Duration::from_secs(1)),
+            presence: false,
             ping_every: Duration::from_secs(30),
         }
     }

@@ -90,6 +90,9 @@ pub struct ServeArgs {
     /// Is told who is typing? [default: true]
     #[arg(long, env = "QUIPU_TYPING", value_name = "BOOL")]
     pub typing: Option<bool>,
+    /// Is told who is online, to those who talk with them? [default: false]
+    #[arg(long, env = "QUIPU_PRESENCE", value_name = "BOOL")]
+    pub presence: Option<bool>,
 }
 
 /// How logs look.
@@ -123,6 +126,7 @@ struct File {
     rate_conversation_burst: Option<u32>,
     devices_per_platform: Option<u32>,
     typing: Option<bool>,
+    presence: Option<bool>,
 }
 
 /// What stands.
@@ -238,6 +242,7 @@ impl Config {
                 person_rate,
                 conversation_rate,
                 devices_per_platform,
+                presence: serve.presence.or(file.presence).unwrap_or(defaults.presence),
                 typing_every: defaults.typing_every.filter(|_| typing),
                 ..defaults
             },
@@ -328,9 +333,11 @@ mod tests {
     }
 
     #[test]
-    fn typing_is_told_unless_somebody_says_otherwise() {
+    fn typing_is_told_and_presence_is_not_unless_somebody_says_otherwise() {
         let is_told = |file| of(file).unwrap().limits.typing_every.is_some();
         assert!(is_told("") && is_told("typing = true") && !is_told("typing = false"));
+        let is_shown = |file| of(file).unwrap().limits.presence;
+        assert!(!is_shown("") && is_shown("presence = true") && !is_shown("presence = false"));
     }
 
     #[test]

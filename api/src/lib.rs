@@ -24,6 +24,7 @@ pub mod msg_ids;
 pub mod node;
 pub mod openapi;
 pub mod postgres_server;
+pub mod presence;
 pub mod problem;
 pub mod rates;
 pub mod ready;

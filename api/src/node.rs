@@ -17,6 +17,7 @@ use crate::{
     cursor::Cursors,
     live::{Feed, typing::Typing},
     measures,
+    presence::{self, Presence},
     rates::Rates,
     ready::{Check, Checks},
     sync_cursor::SyncCursors,
@@ -65,6 +66,9 @@ pub enum NodeError {
     /// The live feed.
     #[error("start the live feed")]
     Live(#[source] event_store::StoreError),
+    /// Presence.
+    #[error("start presence")]
+    Presence(#[source] event_store::StoreError),
     /// The metrics.
     #[error("start the metrics")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -76,6 +80,7 @@ pub struct Node {
     writer: Writer,
     projector: Arc<Mutex<Option<ProjectorHandle>>>,
     notifications: Arc<Mutex<Option<NotificationProjector>>>,
+    keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
 }
 
@@ -105,6 +110,8 @@ impl Node {
         let sync_cursors = Arc::new(SyncCursors::of_log(store.info()));
         let live = Feed::start(store, &read_models, &sync_cursors).await.map_err(NodeError::Live)?;
         let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
+        let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
+        let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
         let app = Arc::new(App {
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
@@ -113,6 +120,7 @@ impl Node {
             sync_cursors: Arc::clone(&sync_cursors),
             live,
             typing,
+            presence,
             read_models,
             msg_ids: writer.msg_ids.clone(),
             tokens,
@@ -124,7 +132,7 @@ impl Node {
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, upkeep })
+        Ok(Self { app, writer, projector, notifications, keeper, upkeep })
     }
 
     /// What handlers share.
@@ -134,13 +142,17 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, upkeep } = self;
+        let Self { app, writer, projector, notifications, keeper, upkeep } = self;
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
             tracing::warn!("some connections did not end in {GOODBYE_TIME_MAX:?} and are cut off");
         }
         drop(app);
+        // While the instance number, under which they are written, is still this node's.
+        if let Some(keeper) = keeper {
+            keeper.stop().await;
+        }
         writer.stop().await;
         if let Some(projector) = projector.lock().await.take() {
             projector.shutdown().await;

@@ -80,7 +80,8 @@ impl Server {
         Self::run(Arc::clone(&self.database), limits).await
     }
 
-    async fn run(database: impl Into<Arc<TestDatabase>>, limits: Limits) -> Self {
+    /// Starts one with other limits on this database, which is migrated.
+    pub async fn run(database: impl Into<Arc<TestDatabase>>, limits: Limits) -> Self {
         let database = database.into();
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");

@@ -175,6 +175,21 @@ impl Hub {
         }
     }
 
+    /// Who is connected.
+    pub fn people(&self) -> Vec<Uid> {
+        self.state().people.keys().copied().collect()
+    }
+
+    /// Is this person connected?
+    pub fn has(&self, uid: Uid) -> bool {
+        self.state().people.contains_key(&uid)
+    }
+
+    /// Changes whenever somebody comes or goes.
+    pub fn changes(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
+    }
+
     /// Tells every connection that the node is going down.
     pub fn close(&self) {
         self.closing.send_replace(true);

@@ -1,6 +1,7 @@
 //! What keeps one from spoiling it for the others, from outside: rate limits, devices, what is not stored, two nodes.
 
 mod devices;
+mod presence;
 mod rates;
 mod sequence;
 mod two_nodes;
