@@ -12,6 +12,7 @@ use crate::{
     config::{RATE_CONVERSATION, RATE_USER},
     cursor::Cursors,
     live::{Feed, typing::Typing},
+    measures::Sizes,
     msg_ids::MsgIds,
     presence::Presence,
     problem::Problem,
@@ -54,6 +55,8 @@ pub struct App {
     pub rates: Rates,
     /// What must be well for `/readyz` to say so.
     pub checks: Checks,
+    /// What `/metrics` asks of Postgres.
+    pub sizes: Sizes,
     /// What `/metrics` prints.
     pub metrics: PrometheusHandle,
 }

@@ -16,7 +16,7 @@ use crate::{
     auth::Tokens,
     cursor::Cursors,
     live::{Feed, typing::Typing},
-    measures,
+    measures::{self, Sizes},
     presence::{self, Presence},
     rates::Rates,
     ready::{Check, Checks},
@@ -63,8 +63,8 @@ pub enum NodeError {
     /// The projector.
     #[error("start the projector")]
     Projector(#[from] projections::StartError),
-    /// The live feed.
-    #[error("start the live feed")]
+    /// The live feed, or the connections for its sizes.
+    #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
     /// Presence.
     #[error("start presence")]
@@ -112,6 +112,7 @@ impl Node {
         let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
         let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
         let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
+        let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
@@ -129,6 +130,7 @@ impl Node {
             rates: Rates::new(limits.person_rate, limits.conversation_rate),
             limits,
             checks,
+            sizes,
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
