@@ -12,7 +12,6 @@ use crate::{
     auth::Caller,
     door::Params,
     openapi::PresenceProblems,
-    presence::PresenceError,
     problem::{Code, Problem},
 };
 
@@ -83,13 +82,6 @@ pub async fn presence(
         Some(PresenceItem { uid: uid.get(), online: seen.online, last_seen: seen.last_seen })
     };
     Ok(Json(PresenceAnswer { items: known.iter().filter_map(item).collect() }))
-}
-
-impl From<PresenceError> for Problem {
-    fn from(error: PresenceError) -> Self {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a query failed");
-        Self::new(Code::Unavailable, "who is online is unknown for the moment")
-    }
 }
 
 #[cfg(test)]
