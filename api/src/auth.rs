@@ -231,9 +231,14 @@ impl Caller {
         Self { uid, roles, device, correlation_id }
     }
 
-    /// A command of this caller, as the command handler takes it.
+    /// A command of this caller, as the command handler takes it. Limits are seen to in [`App::request`].
     pub fn request(&self, command: Command) -> Request {
-        Request { command, device: self.device.clone(), correlation_id: self.correlation_id }
+        Request {
+            command,
+            device: self.device.clone(),
+            correlation_id: self.correlation_id,
+            over_limit: None,
+        }
     }
 }
 

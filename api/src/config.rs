@@ -9,13 +9,24 @@ use clap::{Args, ValueEnum};
 use domain::{Ms, snowflake::INSTANCES};
 use serde::Deserialize;
 
-use crate::app::Limits;
+use crate::{app::Limits, rates::Rate};
 
 /// Where `serve` listens if nobody says otherwise: this machine only.
 const LISTEN: &str = "127.0.0.1:7300";
 
 /// The largest content that may be configured, in bytes: media go elsewhere, and a row of the log stays a row.
 const CONTENT_BYTES_MAX: usize = 1024 * 1024;
+
+/// The highest rate that may be configured, in commands a second, and the largest burst: more than a node does.
+const RATE_MAX: u32 = 1_000_000;
+
+/// Commands a second if nobody says otherwise: so many that only a client gone wild comes near.
+pub const RATE_USER: u32 = 2_000;
+/// As above, of all in one conversation: as many as a node does.
+pub const RATE_CONVERSATION: u32 = 20_000;
+
+/// The most devices of one platform that may be configured for a person, if there is to be a limit.
+const DEVICES_MAX: u32 = 1000;
 
 /// The most members that may be configured for a group: what the domain's pieces have been sized for.
 const GROUP_MEMBERS_MAX: u32 = 100_000;
@@ -61,6 +72,27 @@ pub struct ServeArgs {
     /// Members that a group may have [default: 10000]
     #[arg(long, env = "QUIPU_GROUP_MEMBERS_MAX", value_name = "N")]
     pub group_members_max: Option<u32>,
+    /// Commands a second that one person may give, on this node; 0: any number [default: 2000]
+    #[arg(long, env = "QUIPU_RATE_USER", value_name = "N")]
+    pub rate_user: Option<u32>,
+    /// Commands that a person may give at once, after a rest [default: twice the rate]
+    #[arg(long, env = "QUIPU_RATE_USER_BURST", value_name = "N")]
+    pub rate_user_burst: Option<u32>,
+    /// Commands a second in one conversation, whoever gives them, on this node; 0: any number [default: 20000]
+    #[arg(long, env = "QUIPU_RATE_CONVERSATION", value_name = "N")]
+    pub rate_conversation: Option<u32>,
+    /// Commands in one conversation at once, after a rest [default: twice the rate]
+    #[arg(long, env = "QUIPU_RATE_CONVERSATION_BURST", value_name = "N")]
+    pub rate_conversation_burst: Option<u32>,
+    /// WebSockets that a person may have open with devices of one platform, on this node; 0: any number [default: 0]
+    #[arg(long, env = "QUIPU_DEVICES_PER_PLATFORM", value_name = "N")]
+    pub devices_per_platform: Option<u32>,
+    /// Is told who is typing? [default: true]
+    #[arg(long, env = "QUIPU_TYPING", value_name = "BOOL")]
+    pub typing: Option<bool>,
+    /// Is told who is online, to those who talk with them? [default: false]
+    #[arg(long, env = "QUIPU_PRESENCE", value_name = "BOOL")]
+    pub presence: Option<bool>,
 }
 
 /// How logs look.
@@ -88,6 +120,13 @@ struct File {
     recall_window_s: Option<u32>,
     content_bytes_max: Option<usize>,
     group_members_max: Option<u32>,
+    rate_user: Option<u32>,
+    rate_user_burst: Option<u32>,
+    rate_conversation: Option<u32>,
+    rate_conversation_burst: Option<u32>,
+    devices_per_platform: Option<u32>,
+    typing: Option<bool>,
+    presence: Option<bool>,
 }
 
 /// What stands.
@@ -167,6 +206,20 @@ impl Config {
         let group_members =
             serve.group_members_max.or(file.group_members_max).unwrap_or(defaults.group_members);
         let instance = common.instance.or(file.instance);
+        let devices_per_platform =
+            serve.devices_per_platform.or(file.devices_per_platform).unwrap_or(defaults.devices_per_platform);
+        bounds("devices_per_platform", devices_per_platform.into(), 0, DEVICES_MAX.into())?;
+        let typing = serve.typing.or(file.typing).unwrap_or(true);
+        let person_rate = rate(
+            ["rate_user", "rate_user_burst"],
+            serve.rate_user.or(file.rate_user).unwrap_or(RATE_USER),
+            serve.rate_user_burst.or(file.rate_user_burst),
+        )?;
+        let conversation_rate = rate(
+            ["rate_conversation", "rate_conversation_burst"],
+            serve.rate_conversation.or(file.rate_conversation).unwrap_or(RATE_CONVERSATION),
+            serve.rate_conversation_burst.or(file.rate_conversation_burst),
+        )?;
         bounds("instance", instance.unwrap_or(0).into(), 0, u64::from(INSTANCES) - 1)?;
         bounds("content_bytes_max", content_bytes as u64, 1, CONTENT_BYTES_MAX as u64)?;
         bounds("group_members_max", group_members.into(), 1, GROUP_MEMBERS_MAX.into())?;
@@ -186,10 +239,22 @@ impl Config {
                 recall_window: recall_window_s.map_or(defaults.recall_window, |it| Ms::from(it) * 1000),
                 content_bytes,
                 group_members,
+                person_rate,
+                conversation_rate,
+                devices_per_platform,
+                presence: serve.presence.or(file.presence).unwrap_or(defaults.presence),
+                typing_every: defaults.typing_every.filter(|_| typing),
                 ..defaults
             },
         })
     }
+}
+
+fn rate(names: [&'static str; 2], per_s: u32, burst: Option<u32>) -> Result<Rate, ConfigError> {
+    let burst = burst.unwrap_or(per_s.saturating_mul(2).clamp(1, RATE_MAX));
+    bounds(names[0], per_s.into(), 0, RATE_MAX.into())?;
+    bounds(names[1], burst.into(), 1, RATE_MAX.into())?;
+    Ok(Rate::per_second(per_s, burst))
 }
 
 fn bounds(name: &'static str, value: u64, from: u64, to: u64) -> Result<(), ConfigError> {
@@ -254,8 +319,37 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_is_twice_the_rate_unless_somebody_says_so() {
+        let rates = |file| of(file).map(|it| [it.limits.person_rate, it.limits.conversation_rate]).unwrap();
+        let rate = Rate::per_second;
+        assert_eq!(rates(""), [rate(2_000, 4_000), rate(20_000, 40_000)]);
+        assert_eq!(rates("rate_user = 5"), [rate(5, 10), rate(20_000, 40_000)]);
+        assert_eq!(rates("rate_conversation_burst = 3"), [rate(2_000, 4_000), rate(20_000, 3)]);
+        assert!(rates("rate_user = 0")[0].every.is_zero());
+        let flags = ServeArgs { rate_user: Some(7), ..ServeArgs::default() };
+        let config =
+            merged(CommonArgs::default(), flags, None, "rate_user = 5\nrate_user_burst = 9").unwrap();
+        assert_eq!(config.limits.person_rate, rate(7, 9));
+    }
+
+    #[test]
+    fn typing_is_told_and_presence_is_not_unless_somebody_says_otherwise() {
+        let is_told = |file| of(file).unwrap().limits.typing_every.is_some();
+        assert!(is_told("") && is_told("typing = true") && !is_told("typing = false"));
+        let is_shown = |file| of(file).unwrap().limits.presence;
+        assert!(!is_shown("") && is_shown("presence = true") && !is_shown("presence = false"));
+    }
+
+    #[test]
     fn what_is_out_of_bounds_or_unknown_is_refused() {
-        for file in ["instance = 1024", "content_bytes_max = 0", "group_members_max = 100001"] {
+        for file in [
+            "instance = 1024",
+            "content_bytes_max = 0",
+            "group_members_max = 100001",
+            "rate_user = 1000001",
+            "rate_conversation_burst = 0",
+            "devices_per_platform = 1001",
+        ] {
             assert!(matches!(of(file), Err(ConfigError::Bounds { .. })), "{file}");
         }
         assert!(toml::from_str::<File>("recal_window_s = 1").is_err());

@@ -205,6 +205,6 @@ impl Run<'_, '_> {
 
     fn request(&self, line: Import) -> Request {
         let correlation_id = self.target.correlation_id;
-        Request { command: Command::Import(line), device: None, correlation_id }
+        Request { command: Command::Import(line), device: None, correlation_id, over_limit: None }
     }
 }

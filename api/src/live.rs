@@ -1,16 +1,20 @@
 //! The live feed: what is appended to the log is pushed to the connections of those who may see it.
 //!
 //! One follower a shard reads the log from now on (`follower.rs`), decides once for a conversation who hears of what
-//! (`batch.rs`, `audience.rs`), and queues it to the connections (`hub.rs`, `outbox.rs`). Knows nothing of sockets.
+//! (`batch.rs`, `audience.rs`), and queues it to the connections (`hub.rs`, `outbox.rs`). Who is typing is not in the log
+//! and goes from node to node (`typing.rs`, `bus.rs`). Knows nothing of sockets.
 
 mod audience;
 mod batch;
+pub mod bus;
+pub mod devices;
 mod follower;
 pub mod hub;
 mod notified;
 pub mod outbox;
 pub mod push;
 pub mod resume;
+pub mod typing;
 
 use std::sync::Arc;
 

@@ -15,8 +15,10 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
-    live::Feed,
+    live::{Feed, typing::Typing},
     measures::{self, Sizes},
+    presence::{self, Presence},
+    rates::Rates,
     ready::{Check, Checks},
     sync_cursor::SyncCursors,
     writer::{Writer, WriterError},
@@ -64,6 +66,9 @@ pub enum NodeError {
     /// The live feed, or the connections for its sizes.
     #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
+    /// Presence.
+    #[error("start presence")]
+    Presence(#[source] event_store::StoreError),
     /// The metrics.
     #[error("start the metrics")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -75,6 +80,7 @@ pub struct Node {
     writer: Writer,
     projector: Arc<Mutex<Option<ProjectorHandle>>>,
     notifications: Arc<Mutex<Option<NotificationProjector>>>,
+    keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
 }
 
@@ -103,6 +109,9 @@ impl Node {
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
         let sync_cursors = Arc::new(SyncCursors::of_log(store.info()));
         let live = Feed::start(store, &read_models, &sync_cursors).await.map_err(NodeError::Live)?;
+        let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
+        let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
+        let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             commands: writer.commands.clone(),
@@ -111,18 +120,21 @@ impl Node {
             cursors: Cursors::of_log(store.info().log_id),
             sync_cursors: Arc::clone(&sync_cursors),
             live,
+            typing,
+            presence,
             read_models,
             msg_ids: writer.msg_ids.clone(),
             tokens,
             clock,
             entropy: Arc::clone(&writer.entropy),
+            rates: Rates::new(limits.person_rate, limits.conversation_rate),
             limits,
             checks,
             sizes,
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, upkeep })
+        Ok(Self { app, writer, projector, notifications, keeper, upkeep })
     }
 
     /// What handlers share.
@@ -132,13 +144,17 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, upkeep } = self;
+        let Self { app, writer, projector, notifications, keeper, upkeep } = self;
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
             tracing::warn!("some connections did not end in {GOODBYE_TIME_MAX:?} and are cut off");
         }
         drop(app);
+        // While the instance number, under which they are written, is still this node's.
+        if let Some(keeper) = keeper {
+            keeper.stop().await;
+        }
         writer.stop().await;
         if let Some(projector) = projector.lock().await.take() {
             projector.shutdown().await;

@@ -14,8 +14,8 @@ use utoipa::{
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, readers, sync,
-        system::SystemContent,
+        batch, conversations, groups, marks, members, messages, notifications, operations, presence, readers,
+        sync, system::SystemContent,
     },
     ws,
 };
@@ -37,6 +37,7 @@ use crate::{
         members::list, members::add, members::remove, members::set_role,
         notifications::post, notifications::page, notifications::read,
         ws::connect,
+        presence::presence,
         sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
     ),
@@ -92,6 +93,8 @@ macro_rules! problems {
 problems! {
     /// Of a list of one's own.
     ListProblems = [[Code::InvalidParameter, Code::InvalidCursor]];
+    /// Of the question who is online.
+    PresenceProblems = [[Code::InvalidParameter, Code::SwitchedOff]];
     /// Of a WebSocket's opening.
     ConnectProblems = [[Code::UpgradeRequired]];
     /// Of a batch of ranges.

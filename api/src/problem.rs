@@ -14,7 +14,7 @@ use projections::query::QueryError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::auth::TokenError;
+use crate::{auth::TokenError, presence::PresenceError};
 
 /// The media type of every error.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -42,6 +42,7 @@ pub enum Code {
     NotFound,
     MessageNotFound,
     MemberNotFound,
+    SwitchedOff,
     MethodNotAllowed,
     RequestTimeout,
     RequestIdInFlight,
@@ -91,6 +92,7 @@ impl Code {
             Self::NotFound => (404, "not_found", "There is nothing at this address"),
             Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
+            Self::SwitchedOff => (404, "switched_off", "This server does not do this"),
             Self::MethodNotAllowed => (405, "method_not_allowed", "This address does not take this method"),
             Self::RequestTimeout => (408, "request_timeout", "The body did not arrive in time"),
             Self::RequestIdInFlight => {
@@ -151,8 +153,8 @@ impl Code {
         self.row().2
     }
 
-    /// Is it worth asking again?
-    pub const fn retry_after_s(self) -> Option<u32> {
+    /// Is it worth asking again? In so many seconds, if nobody knows better.
+    const fn retry_after_s(self) -> Option<u32> {
         match self {
             Self::TooManyRequests | Self::Unavailable => Some(RETRY_AFTER_S),
             _ => None,
@@ -167,6 +169,8 @@ pub struct Problem {
     pub code: Code,
     /// What exactly, for people.
     pub detail: String,
+    /// When it is worth asking again, in seconds.
+    pub retry_after_s: Option<u32>,
 }
 
 /// The JSON of a problem.
@@ -188,7 +192,8 @@ pub struct ProblemBody {
 impl Problem {
     /// A code and what exactly; cut where it is long.
     pub fn new(code: Code, detail: impl ToString) -> Self {
-        Self { code, detail: detail.to_string().chars().take(DETAIL_CHARS_MAX).collect() }
+        let detail = detail.to_string().chars().take(DETAIL_CHARS_MAX).collect();
+        Self { code, detail, retry_after_s: code.retry_after_s() }
     }
 
     /// Something that cannot be, but was. Goes to the log as an error.
@@ -219,7 +224,7 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if let Some(seconds) = self.code.retry_after_s() {
+        if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.code == Code::Unauthorized {
@@ -256,6 +261,10 @@ impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
         let code = match error {
             CommandError::Rejected(rejection) => return rejection.into(),
+            CommandError::OverLimit(over) => {
+                let problem = Self::new(Code::TooManyRequests, over);
+                return Self { retry_after_s: Some(over.retry_after_s), ..problem };
+            }
             CommandError::Busy => Code::TooManyRequests,
             CommandError::Unavailable => Code::Unavailable,
             CommandError::Refused => Code::CommandRefused,
@@ -288,6 +297,13 @@ impl From<NotificationError> for Problem {
             NotificationError::Shape | NotificationError::Nul => Code::InvalidContent,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<PresenceError> for Problem {
+    fn from(error: PresenceError) -> Self {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a query failed");
+        Self::new(Code::Unavailable, "who is online is unknown for the moment")
     }
 }
 
@@ -337,60 +353,4 @@ impl From<LeaseOver> for Problem {
 }
 
 #[cfg(test)]
-mod tests {
-    use domain::Seq;
-
-    use super::*;
-
-    fn answer(problem: impl Into<Problem>) -> (u16, &'static str) {
-        let problem = problem.into();
-        (problem.code.status().as_u16(), problem.code.name())
-    }
-
-    #[test]
-    fn the_contracts_codes_have_the_contracts_statuses() {
-        let seq = Seq::new(7);
-        assert_eq!(answer(Rejection::NotAMember), (403, "not_a_member"));
-        assert_eq!(answer(QueryError::NotAMember), (403, "not_a_member"));
-        assert_eq!(answer(Rejection::NotSender), (403, "not_sender"));
-        assert_eq!(answer(Rejection::Muted), (403, "muted"));
-        assert_eq!(answer(Rejection::RecallWindowPassed { seconds: 120 }), (409, "recall_window_passed"));
-        assert_eq!(answer(Rejection::MessageNotFound(seq)), (404, "message_not_found"));
-        assert_eq!(answer(Rejection::ReadBeyondHead { max_seq: seq }), (422, "read_seq_beyond_head"));
-        assert_eq!(answer(Rejection::IdempotencyConflict), (409, "idempotency_conflict"));
-        assert_eq!(answer(ContentError::TooLarge { bytes: 2, limit: 1 }), (413, "content_too_large"));
-        assert_eq!(answer(ContentError::Nul), (422, "invalid_content"));
-        assert_eq!(answer(CommandError::Busy), (429, "too_many_requests"));
-        assert_eq!(answer(CommandError::Unavailable), (503, "unavailable"));
-        assert_eq!(answer(CommandError::Refused), (422, "command_refused"));
-        assert_eq!(answer(QueryError::Behind), (503, "unavailable"));
-        assert_eq!(answer(ConvIdError::Form), (400, "invalid_conv_id"));
-        assert_eq!(answer(IdError::Seq), (422, "invalid_seq"));
-    }
-
-    #[test]
-    fn who_may_try_again_hears_when_and_who_must_log_in_hears_how() {
-        let header = |code, name| Problem::new(code, "").into_response().headers().contains_key(name);
-        assert!(
-            header(Code::Unavailable, header::RETRY_AFTER)
-                && header(Code::TooManyRequests, header::RETRY_AFTER)
-        );
-        assert!(!header(Code::NotAMember, header::RETRY_AFTER));
-        assert!(header(Code::Unauthorized, header::WWW_AUTHENTICATE));
-    }
-
-    #[test]
-    fn no_source_of_an_error_is_shown() {
-        let source = "relation \"history_tail\" does not exist".into();
-        let problem = Problem::from(QueryError::Unavailable { doing: "read a page", source });
-        assert!(!format!("{:?}", problem.body()).contains("history_tail"));
-    }
-
-    #[test]
-    fn a_detail_does_not_echo_a_body() {
-        assert_eq!(
-            Problem::new(Code::InvalidBody, "字".repeat(100_000)).detail.chars().count(),
-            DETAIL_CHARS_MAX
-        );
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@ pub mod members;
 pub mod messages;
 pub mod notifications;
 pub mod operations;
+pub mod presence;
 pub mod readers;
 pub mod sync;
 pub mod system;

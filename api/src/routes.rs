@@ -17,7 +17,8 @@ use crate::{
     problem::Problem,
     requests,
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, readers, sync,
+        batch, conversations, groups, marks, members, messages, notifications, operations, presence, readers,
+        sync,
     },
     ws,
 };
@@ -44,6 +45,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/groups/{conv_id}/members/{uid}/role", put(members::set_role))
         .route("/v1/notifications", get(notifications::page).post(notifications::post))
         .route("/v1/notifications/read", put(notifications::read))
+        .route("/v1/presence", get(presence::presence))
         .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))

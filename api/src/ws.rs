@@ -41,7 +41,15 @@ const READ_BYTES_MAX: usize = 4 << 20;
 /// subprotocol `bearer`). Text frames; the client sends `{"id":"a1","op":"send","conv_id":"p2p-1-2",…}` with the fields
 /// of the REST body, and gets `{"id":"a1","ok":{…as REST…}}` or `{"id":"a1","error":{…problem…}}`. `op` is one of
 /// send, recall (`seq`), delete, restore, read, clear (`key`), history (`before_seq`, `after_seq`, `limit`), sync
-/// (`cursor`, `limit`), resume (`cursor`) and ping. Pushes come as `{"push":"message","conv_id","item",…,"cursor"}`.
+/// (`cursor`, `limit`), resume (`cursor`), typing and ping. Pushes come as `{"push":"message","conv_id","item",…,"cursor"}`.
+///
+/// `{"op":"typing","conv_id"}` tells the other members who are connected: `{"push":"typing","conv_id","uid"}`, which has
+/// no cursor, is not stored and may be lost. It is refused where a send would be, passed on about once a second at most,
+/// and not at all in groups of more than 50. A client takes the sign away after some five seconds, or with the next
+/// message of that person. Where the server has it switched off the code is `switched_off`.
+///
+/// Where the server sets a limit to the devices of a platform, the oldest one beyond it hears
+/// `{"push":"replaced","by":"<device>"}` (null where the token names none) and is closed with 4001.
 #[utoipa::path(
     get, path = "/v1/ws", tag = "live",
     responses((status = 101, description = "The WebSocket is open"), ConnectProblems),

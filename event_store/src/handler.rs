@@ -5,6 +5,7 @@
 
 pub(crate) mod checked;
 mod known;
+mod limit;
 pub(crate) mod pieces;
 mod plan;
 mod queue;
@@ -18,6 +19,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
 
 use crate::{port::EventStore, shard::Shard, surroundings::Surroundings};
+pub use limit::{Limit, OverLimit};
 use queue::{Queue, Refused, Waiting};
 pub use sequence::Sequence;
 
@@ -30,6 +32,16 @@ pub struct Request {
     pub device: Option<String>,
     /// The request that brought it, for the event's header.
     pub correlation_id: Uuid,
+    /// It came too early: only a repeat, or what comes to no event, is answered.
+    pub over_limit: Option<OverLimit>,
+}
+
+/// A request on its way through the worker.
+struct Asked {
+    conv: ConvId,
+    request: Request,
+    /// Those before it, if it rests on them.
+    sequence: Option<Sequence>,
 }
 
 /// Why a command was not done.
@@ -41,6 +53,9 @@ pub enum CommandError {
     /// Too many commands wait in this conversation or shard. Not done; try again.
     #[error("too many commands wait in this conversation")]
     Busy,
+    /// This one came too early, or behind one that did. Not done; try again.
+    #[error(transparent)]
+    OverLimit(#[from] OverLimit),
     /// The log is away. Done or not, but never half: try again with the same ids.
     #[error("the log is unavailable")]
     Unavailable,
@@ -118,7 +133,7 @@ impl CommandHandler {
     }
 
     /// As [`CommandHandler::submit`], but waits while the queue is full, and does nothing once the outcome of an
-    /// earlier command of the sequence is unknown: for imports.
+    /// earlier command of the sequence is unknown or one was over a limit.
     pub async fn submit_when_free(&self, sequence: &Sequence, conv: ConvId, request: Request) -> Pending {
         let (answer, pending) = oneshot::channel();
         let queue = self.queue(&conv);

@@ -14,7 +14,7 @@ pub mod shard;
 pub mod surroundings;
 pub mod vector;
 
-pub use handler::{CommandError, CommandHandler, Pending, Request, Sequence};
+pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use notifications::{NotificationHandler, NotificationRequest};
 pub use port::{
     Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,

@@ -1,6 +1,6 @@
 //! What the live feed asks: who is to hear of something, and how a quoted message looks to each of them.
 
-use domain::{Bucket, ConvId, History, Labels, Seq, Uid, Viewer, view};
+use domain::{Bucket, ConvId, History, Labels, Role, Seq, Uid, Viewer, view};
 use event_store::Position;
 
 use crate::{
@@ -50,6 +50,48 @@ pub(crate) async fn audience(
         history: history.and_then(History::parse).unwrap_or(History::Joined),
         members: members.iter().map(member).collect::<Result<_, QueryError>>()?,
         at,
+    })
+}
+
+/// Who would hear a member of a group speak, and whether they may.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listeners {
+    /// Is the group over?
+    pub dissolved: bool,
+    /// Do only its owner and admins speak, and the speaker is neither?
+    pub muted: bool,
+    /// The members but the speaker; none where there are more than were asked for.
+    pub others: Option<Vec<Uid>>,
+}
+
+/// Of a speaker who is known to be in the group.
+pub(crate) async fn listeners(
+    snapshot: &Snapshot,
+    conv: &ConvId,
+    speaker: Uid,
+    most: usize,
+) -> Result<Listeners, QueryError> {
+    let (text, uid, limit) = (conv.as_str(), int(speaker.get()), most as i64 + 1);
+    let [group, members] = snapshot
+        .ask([
+            Ask { sql: include_str!("member/speaker.sql"), params: &[&text, &uid] },
+            Ask { sql: include_str!("member/audience.sql"), params: &[&text, &limit] },
+        ])
+        .await?;
+    let failed = |error: tokio_postgres::Error| snapshot.failed(error);
+    let row = group.first().ok_or(QueryError::NotAMember)?;
+    let role = Role::parse(row.try_get(2).map_err(failed)?);
+    let role = role.ok_or_else(|| snapshot.failed("a member has an unknown role"))?;
+    let mute_all: bool = row.try_get(1).map_err(failed)?;
+    let person = |row: &tokio_postgres::Row| {
+        Uid::new(count(row.try_get(0).map_err(failed)?)).map_err(|error| snapshot.failed(error))
+    };
+    let few = members.len() <= most;
+    let others = few.then(|| members.iter().map(person).collect::<Result<Vec<_>, _>>()).transpose()?;
+    Ok(Listeners {
+        dissolved: row.try_get(0).map_err(failed)?,
+        muted: mute_all && role == Role::Member,
+        others: others.map(|all| all.into_iter().filter(|uid| *uid != speaker).collect()),
     })
 }
 

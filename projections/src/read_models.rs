@@ -9,12 +9,15 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     CONVERSATION,
-    audience::{self, Audience},
+    audience::{self, Audience, Listeners},
     checkpoint,
     generation::Generation,
     group_read::query as group_read,
     head, history,
-    member::query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
+    member::{
+        acquaintances,
+        query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
+    },
     progress::Progress,
     query::{
         GroupRow, ListPlace, MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers,
@@ -144,6 +147,18 @@ impl ReadModels {
     pub async fn audience(&self, conv: &ConvId, at: Position) -> Result<Audience, QueryError> {
         let snapshot = self.passed("read who is to hear of something", conv, at).await?;
         audience::audience(&snapshot, conv, at).await
+    }
+
+    /// Who would hear a member of a group speak; at most so many members are named.
+    pub async fn listeners(&self, conv: &ConvId, speaker: Uid, most: usize) -> Result<Listeners, QueryError> {
+        let (snapshot, _) = self.standing("read who would hear somebody", conv, speaker).await?;
+        audience::listeners(&snapshot, conv, speaker, most).await
+    }
+
+    /// Those of these people who are in a conversation with somebody now, ascending.
+    pub async fn acquaintances(&self, viewer: Uid, people: &[Uid]) -> Result<Vec<Uid>, QueryError> {
+        let (snapshot, memberships) = self.memberships("read who knows whom", viewer).await?;
+        acquaintances::acquaintances(&snapshot, viewer, memberships, people).await
     }
 
     /// How a quoted message looks to these people, at `at` or later; those who see the same stand together.

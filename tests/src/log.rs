@@ -127,7 +127,7 @@ pub fn stamp() -> Stamp {
 
 /// Of nobody's device.
 pub fn request(command: Command) -> Request {
-    Request { command, device: None, correlation_id: Uuid::from_u128(7) }
+    Request { command, device: None, correlation_id: Uuid::from_u128(7), over_limit: None }
 }
 
 /// A message that is named by its sender and number.

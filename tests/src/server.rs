@@ -27,7 +27,7 @@ pub struct Server {
     /// The server's time stands where it is put.
     pub clock: Arc<HandClock>,
     /// What it stores in.
-    pub database: TestDatabase,
+    pub database: Arc<TestDatabase>,
     /// What its handlers hand their commands to.
     pub commands: CommandHandler,
     base: String,
@@ -71,11 +71,18 @@ impl Server {
     }
 
     /// Starts one on this database, which is migrated.
-    pub async fn start_on(database: TestDatabase) -> Self {
+    pub async fn start_on(database: impl Into<Arc<TestDatabase>>) -> Self {
         Self::run(database, Limits::default()).await
     }
 
-    async fn run(database: TestDatabase, limits: Limits) -> Self {
+    /// Starts another node on the same database.
+    pub async fn beside(&self, limits: Limits) -> Self {
+        Self::run(Arc::clone(&self.database), limits).await
+    }
+
+    /// Starts one with other limits on this database, which is migrated.
+    pub async fn run(database: impl Into<Arc<TestDatabase>>, limits: Limits) -> Self {
+        let database = database.into();
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
         let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone() };
@@ -97,7 +104,7 @@ impl Server {
     }
 
     /// Stops it and waits until it has. Its database may serve the next one.
-    pub async fn stop(mut self) -> TestDatabase {
+    pub async fn stop(mut self) -> Arc<TestDatabase> {
         self.stop.take();
         if let Some(running) = self.running.take() {
             running.await.expect("a clean stop");
@@ -117,8 +124,17 @@ impl Server {
 
     /// A person whose token names roles.
     pub fn with_roles(&self, number: u64, roles: &[&str]) -> Person<'_> {
+        self.person_as(number, roles, Some("test"))
+    }
+
+    /// A person whose token names this device, or none.
+    pub fn on_device(&self, number: u64, device: Option<&str>) -> Person<'_> {
+        self.person_as(number, &[], device)
+    }
+
+    fn person_as(&self, number: u64, roles: &[&str], device: Option<&str>) -> Person<'_> {
         let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
-        let token = auth::sign(SECRET, uid(number), &roles, Some("test"), self.clock.now(), TOKEN_TTL_S);
+        let token = auth::sign(SECRET, uid(number), &roles, device, self.clock.now(), TOKEN_TTL_S);
         Person { server: self, client: self.client.clone(), token: token.expect("sign") }
     }
 

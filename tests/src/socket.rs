@@ -99,6 +99,32 @@ impl Socket {
         }
     }
 
+    /// An answer that came while something else was waited for.
+    pub fn kept_answer(&mut self) -> Option<Value> {
+        self.answers.pop_front()
+    }
+
+    /// A push that came while something else was waited for.
+    pub fn kept_push(&mut self) -> Option<Value> {
+        self.pushes.pop_front()
+    }
+
+    /// Asks whether somebody is there: true once it is answered, false once the server closes instead.
+    pub async fn is_open(&mut self) -> bool {
+        // A connection that is being closed may not take it any more.
+        let _ = self.stream.send(Message::text(r#"{"id":"there?","op":"ping"}"#)).await;
+        loop {
+            match timeout(PATIENCE, self.stream.next()).await.expect("an answer or a close in time") {
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return false,
+                Some(Ok(message)) => self.keep(message),
+            }
+            if let Some(at) = self.answers.iter().position(|answer| answer["id"] == "there?") {
+                self.answers.remove(at);
+                return true;
+            }
+        }
+    }
+
     /// The next push.
     pub async fn push(&mut self) -> Value {
         loop {
@@ -123,13 +149,20 @@ impl Socket {
 
     /// Reads until the server closes; the code.
     pub async fn closed(&mut self) -> u16 {
+        self.closed_because().await.0
+    }
+
+    /// Reads until the server closes; the code and the reason.
+    pub async fn closed_because(&mut self) -> (u16, String) {
         loop {
             let next = timeout(PATIENCE, self.stream.next()).await.expect("a close in time");
             match next {
-                Some(Ok(Message::Close(frame))) => return frame.map_or(1005, |frame| frame.code.into()),
+                Some(Ok(Message::Close(frame))) => {
+                    return frame.map_or((1005, String::new()), |it| (it.code.into(), it.reason.to_string()));
+                }
                 Some(Ok(message)) => self.keep(message),
                 Some(Err(error)) => panic!("a close was due: {error}"),
-                None => return 0,
+                None => return (0, String::new()),
             }
         }
     }

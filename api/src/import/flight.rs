@@ -95,7 +95,9 @@ impl<'a> Flight<'a> {
                 self.counts.skipped += 1;
                 return Ok(());
             }
-            Err(CommandError::Busy | CommandError::Unavailable) => return Err(ImportError::LogUnavailable),
+            Err(CommandError::Busy | CommandError::OverLimit(_) | CommandError::Unavailable) => {
+                return Err(ImportError::LogUnavailable);
+            }
             Err(CommandError::Refused) => Reason::Log,
             Err(CommandError::Rejected(Rejection::NotAMember)) => Reason::HasLeft,
             Err(CommandError::Rejected(rejection)) => Reason::Other(rejection),

@@ -9,7 +9,11 @@ use domain::{Seq, Uid};
 use event_store::{Position, Shard, Vector};
 use tokio::sync::watch;
 
-use super::outbox::{Outbox, SharedOutbox};
+use super::{
+    devices::{Device, must_go},
+    outbox::{Outbox, SharedOutbox},
+    push::{What, passing},
+};
 
 /// The connections of one node.
 #[derive(Debug)]
@@ -62,13 +66,24 @@ impl Hub {
         Arc::new(Self { state: Mutex::new(state), closing, count })
     }
 
-    /// A new connection. It listens from what is not yet being pushed.
-    pub fn join(self: &Arc<Self>, uid: Uid) -> Place {
+    /// A new connection. It listens from what is not yet being pushed. At most so many of the person's connections
+    /// are of one platform afterwards (0: any number); those that must go hear why, and nothing else any more.
+    pub fn join(self: &Arc<Self>, uid: Uid, device: Device, most: u32) -> Place {
         let mut state = self.state();
-        let outbox = Arc::new(Outbox::new(uid, state.begun.clone()));
-        state.people.entry(uid).or_default().push(Arc::clone(&outbox));
+        let outbox = Arc::new(Outbox::new(uid, device, state.begun.clone()));
+        let connected = state.people.entry(uid).or_default();
+        let devices: Vec<&Device> = connected.iter().map(|outbox| &outbox.device).collect();
+        let mut gone = must_go(&devices, &outbox.device, most);
+        // From the end, so that the places before do not move.
+        gone.sort_unstable_by_key(|(at, _)| std::cmp::Reverse(*at));
+        let gone: Vec<_> = gone.into_iter().map(|(at, close)| (connected.remove(at), close)).collect();
+        connected.push(Arc::clone(&outbox));
         self.count.send_modify(|count| *count += 1);
         drop(state);
+        for (old, close) in gone {
+            old.dismiss(close, passing(&What::Replaced { by: outbox.device.name() }));
+            metrics::counter!("quipu_connections_replaced_total").increment(1);
+        }
         Place { hub: Arc::clone(self), outbox }
     }
 
@@ -131,6 +146,13 @@ impl Hub {
         people.into_iter().filter_map(target).flatten().collect()
     }
 
+    /// Passes something on to these people that may as well be lost.
+    pub(super) fn pass(&self, people: impl IntoIterator<Item = Uid>, text: &Arc<str>) {
+        for target in self.of(people.into_iter().map(|uid| (uid, Seq::ZERO))) {
+            target.outbox.pass(text);
+        }
+    }
+
     /// All connections.
     pub(super) fn everybody(&self) -> Vec<Target> {
         let state = self.state();
@@ -151,6 +173,21 @@ impl Hub {
             }
             None => self.of(members.iter().map(|(uid, joined)| (*uid, *joined))),
         }
+    }
+
+    /// Who is connected.
+    pub fn people(&self) -> Vec<Uid> {
+        self.state().people.keys().copied().collect()
+    }
+
+    /// Is this person connected?
+    pub fn has(&self, uid: Uid) -> bool {
+        self.state().people.contains_key(&uid)
+    }
+
+    /// Changes whenever somebody comes or goes.
+    pub fn changes(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
     }
 
     /// Tells every connection that the node is going down.

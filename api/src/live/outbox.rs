@@ -13,7 +13,7 @@ use domain::Uid;
 use event_store::{Position, Shard, Vector};
 use tokio::sync::Notify;
 
-use super::push::Push;
+use super::{devices::Device, push::Push};
 use crate::ws::close::Close;
 
 /// Pushes that may wait for one consumer: some seconds of a busy group, and 100 KiB of queue.
@@ -22,6 +22,8 @@ const PUSHES_MAX: usize = 2048;
 const PUSH_BYTES_MAX: usize = 4 << 20;
 /// Frames of a replay that are made ahead of the socket.
 const REPLAY_AHEAD_MAX: usize = 64;
+/// Frames that may as well be lost and wait for one consumer: who is that slow does not need to know who is typing.
+const PASSING_MAX: usize = 16;
 /// An empty queue keeps room for this many frames: ten thousand idle connections must stay small.
 const ROOM_KEPT: usize = 16;
 
@@ -34,6 +36,8 @@ pub enum Frame {
     Push(Push),
     /// Pushes had no room from here on.
     Resync(Push),
+    /// May as well be lost.
+    Passing(Arc<str>),
 }
 
 /// One connection's queue.
@@ -41,9 +45,12 @@ pub enum Frame {
 pub struct Outbox {
     /// Whose connection it is.
     pub uid: Uid,
+    /// On what.
+    pub device: Device,
     state: Mutex<State>,
     filled: Notify,
     room: Notify,
+    dismissed: Notify,
 }
 
 #[derive(Debug)]
@@ -53,9 +60,13 @@ struct State {
     held: Option<VecDeque<(Place, Frame)>>,
     pushes: usize,
     push_bytes: usize,
+    /// How many of the frames may as well be lost.
+    passing: usize,
     /// What lies at or below it is not pushed here: it was before this connection listened.
     from: Vector,
     lagging: bool,
+    /// It shall end, once what is in flight is answered.
+    dismissed: Option<Close>,
     ended: Option<Close>,
 }
 
@@ -73,17 +84,20 @@ pub enum Next {
 
 impl Outbox {
     /// Listens from a vector on; pushes are held until [`Outbox::release`].
-    pub fn new(uid: Uid, from: Vector) -> Self {
+    pub fn new(uid: Uid, device: Device, from: Vector) -> Self {
         let state = State {
             frames: VecDeque::new(),
             held: Some(VecDeque::new()),
             pushes: 0,
             push_bytes: 0,
+            passing: 0,
             from,
             lagging: false,
+            dismissed: None,
             ended: None,
         };
-        Self { uid, state: Mutex::new(state), filled: Notify::new(), room: Notify::new() }
+        let state = Mutex::new(state);
+        Self { uid, device, state, filled: Notify::new(), room: Notify::new(), dismissed: Notify::new() }
     }
 
     /// Takes an answer. Whoever asks sees to it that not too many are in flight.
@@ -111,6 +125,18 @@ impl Outbox {
             match &mut state.held {
                 Some(held) => held.push_back((place, frame)),
                 None => state.frames.push_back(frame),
+            }
+        });
+    }
+
+    /// Takes something that may as well be lost: it is, wherever anything else waits or is missing. So it takes no room
+    /// from pushes, is never the cause of a `resync`, and does not come late.
+    pub fn pass(&self, text: &Arc<str>) {
+        self.with(|state| {
+            let is_idle = state.frames.len() == state.passing && state.held.is_none() && !state.lagging;
+            if is_idle && state.dismissed.is_none() && state.passing < PASSING_MAX {
+                state.passing += 1;
+                state.frames.push_back(Frame::Passing(Arc::clone(text)));
             }
         });
     }
@@ -181,6 +207,26 @@ impl Outbox {
         state.lagging = false;
     }
 
+    /// Asks the connection to end, for a reason that it is told in a frame and in its close.
+    pub fn dismiss(&self, close: Close, word: String) {
+        self.with(|state| {
+            state.frames.push_back(Frame::Answer(word));
+            state.dismissed.get_or_insert(close);
+        });
+        self.dismissed.notify_one();
+    }
+
+    /// Waits until it is asked to end.
+    pub async fn dismissed(&self) -> Close {
+        loop {
+            let dismissed = self.dismissed.notified();
+            if let Some(close) = self.state().dismissed {
+                return close;
+            }
+            dismissed.await;
+        }
+    }
+
     /// Takes nothing more; the connection closes after what waits. The first reason stands.
     pub fn end(&self, close: Close) {
         let mut state = self.state();
@@ -194,6 +240,7 @@ impl Outbox {
     pub fn end_at_once(&self, close: Close) {
         let mut state = self.state();
         state.frames.clear();
+        state.passing = 0;
         state.held = None;
         state.ended = Some(close);
         drop(state);
@@ -218,9 +265,13 @@ impl Outbox {
             state.frames.shrink_to(ROOM_KEPT);
             return state.ended.map(Next::Close);
         };
-        if let Frame::Push(push) = &frame {
-            state.pushes -= 1;
-            state.push_bytes -= push.text.len();
+        match &frame {
+            Frame::Push(push) => {
+                state.pushes -= 1;
+                state.push_bytes -= push.text.len();
+            }
+            Frame::Passing(_) => state.passing -= 1,
+            Frame::Answer(_) | Frame::Resync(_) => {}
         }
         drop(state);
         self.room.notify_waiters();
@@ -245,3 +296,76 @@ impl Outbox {
 
 /// Connections are shared between those who write to them.
 pub type SharedOutbox = Arc<Outbox>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outbox() -> Outbox {
+        let outbox = Outbox::new(Uid::new(1).unwrap(), Device::new(None), Vector::start(1));
+        outbox.release();
+        outbox
+    }
+
+    /// What waits, with `-` for what may as well be lost.
+    fn waiting(outbox: &Outbox) -> String {
+        let frames = std::iter::from_fn(|| outbox.take());
+        let letter = |next: Next| match next {
+            Next::Frame(Frame::Answer(_)) => 'a',
+            Next::Frame(Frame::Push(_)) => 'p',
+            Next::Frame(Frame::Resync(_)) => 'r',
+            Next::Frame(Frame::Passing(_)) => '-',
+            Next::Close(_) => 'c',
+        };
+        // After the end there is nothing but the end.
+        frames.map(letter).take_while(|letter| *letter != 'c').collect()
+    }
+
+    fn pass(outbox: &Outbox) {
+        outbox.pass(&"typing".into());
+    }
+
+    fn push(outbox: &Outbox, n: u64) {
+        let push = Push::resync_from("any");
+        outbox.push((Shard::all(1).next().unwrap(), Position::new(n)), &push, &push);
+    }
+
+    #[test]
+    fn what_may_be_lost_comes_where_nothing_else_waits() {
+        let outbox = outbox();
+        pass(&outbox);
+        push(&outbox, 1);
+        pass(&outbox);
+        outbox.answer("x".into());
+        pass(&outbox);
+        assert_eq!(waiting(&outbox), "-pa");
+        pass(&outbox);
+        assert_eq!(waiting(&outbox), "-");
+    }
+
+    #[test]
+    fn what_may_be_lost_is_bounded_and_takes_no_room_from_pushes() {
+        let outbox = outbox();
+        (0..10_000).for_each(|_| pass(&outbox));
+        (1..=PUSHES_MAX as u64).for_each(|n| push(&outbox, n));
+        (0..10_000).for_each(|_| pass(&outbox));
+        assert_eq!(waiting(&outbox), "-".repeat(PASSING_MAX) + &"p".repeat(PUSHES_MAX), "and no resync");
+        (1..=PUSHES_MAX as u64 + 1).for_each(|n| push(&outbox, n));
+        assert!(waiting(&outbox).ends_with("pr"));
+        pass(&outbox);
+        assert_eq!(waiting(&outbox), "", "nothing between a resync and where it listens again");
+    }
+
+    #[test]
+    fn what_may_be_lost_is_not_held() {
+        let outbox = Outbox::new(Uid::new(1).unwrap(), Device::new(None), Vector::start(1));
+        pass(&outbox);
+        outbox.release();
+        assert_eq!(waiting(&outbox), "");
+        pass(&outbox);
+        outbox.dismiss(Close::Replaced, "word".into());
+        pass(&outbox);
+        outbox.end(Close::Replaced);
+        assert_eq!(waiting(&outbox), "-a");
+    }
+}

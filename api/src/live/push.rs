@@ -119,6 +119,18 @@ pub enum What<'a> {
         /// Who did it.
         by: u64,
     },
+    /// Somebody else is typing. Is not in the log and has no cursor.
+    Typing {
+        /// Where.
+        conv_id: &'a str,
+        /// Who.
+        uid: u64,
+    },
+    /// This connection ends: another one has taken its place. Has no cursor.
+    Replaced {
+        /// The device that has; none where its token names none.
+        by: Option<&'a str>,
+    },
     /// The operator tells something, to the viewer or to everybody.
     Notification {
         /// Its number in the inbox.
@@ -275,9 +287,14 @@ pub fn message(conv: &ConvId, item: ItemAnswer) -> What<'_> {
     What::Message { conv_id: conv.as_str(), item }
 }
 
-fn open(what: &What<'_>) -> Arc<str> {
+/// A frame without a cursor, of something that is not in the log.
+pub fn passing(what: &What<'_>) -> String {
     // Plain values: serialising these into memory cannot fail.
-    let mut text = serde_json::to_string(what).unwrap_or_default();
+    serde_json::to_string(what).unwrap_or_default()
+}
+
+fn open(what: &What<'_>) -> Arc<str> {
+    let mut text = passing(what);
     text.pop();
     text.into()
 }

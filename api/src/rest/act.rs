@@ -39,6 +39,6 @@ pub async fn act<A: Act>(
     body: A,
 ) -> Result<A::Answer, Problem> {
     let command = body.command(app, caller, key).await?;
-    let reply = app.commands.handle(conv.clone(), caller.request(command)).await?;
+    let reply = app.command(caller, conv, command).await?;
     A::answer(app, caller, conv, reply).await
 }

@@ -111,9 +111,7 @@ pub async fn settle(
     Body(SettingsBody { pinned, muted }): Body<SettingsBody>,
 ) -> Result<Json<SettingsAnswer>, Problem> {
     let command = Command::Settle { uid: caller.uid, pinned, muted };
-    let Reply::Settled(Settings { pinned, muted }) =
-        app.commands.handle(conv, caller.request(command)).await?
-    else {
+    let Reply::Settled(Settings { pinned, muted }) = app.command(&caller, &conv, command).await? else {
         return Err(Problem::bug("settings were answered with something else"));
     };
     Ok(Json(SettingsAnswer { pinned, muted }))
@@ -154,7 +152,7 @@ pub async fn hide(
         (one, other) => one.or(other).map(Seq::of_message).transpose()?,
     };
     let command = Command::Hide { uid: caller.uid, up_to_seq, key };
-    let Reply::Cleared { min_seq } = app.commands.handle(conv, caller.request(command)).await? else {
+    let Reply::Cleared { min_seq } = app.command(&caller, &conv, command).await? else {
         return Err(Problem::bug("a hiding was answered with something else"));
     };
     Ok(Json(ClearedState::new(min_seq)))

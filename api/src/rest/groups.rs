@@ -144,8 +144,7 @@ pub async fn create(
     Body(body): Body<GroupBody>,
 ) -> Result<(StatusCode, Json<CreatedGroup>), Problem> {
     let (conv, command) = body.command(&app, caller.uid, key, app.stamp().await?)?;
-    let Reply::Created { duplicate } = app.commands.handle(conv.clone(), caller.request(command)).await?
-    else {
+    let Reply::Created { duplicate } = app.command(&caller, &conv, command).await? else {
         return Err(Problem::bug("a foundation was answered with something else"));
     };
     let status = if duplicate { StatusCode::OK } else { StatusCode::CREATED };
@@ -255,7 +254,7 @@ pub async fn change(
         return Err(Problem::new(Code::InvalidBody, "name, history, mute_all or invite is due"));
     }
     let command = Command::ChangeGroup { by: caller.uid, change, stamp: app.stamp().await? };
-    app.commands.handle(conv.clone(), caller.request(command)).await?;
+    app.command(&caller, &conv, command).await?;
     Ok(Json(ChangedGroup { conv_id: conv.to_string(), name, history, mute_all, invite }))
 }
 
@@ -279,6 +278,6 @@ pub async fn dissolve(
     Path(Group(conv)): Path<Group>,
 ) -> Result<Json<DissolvedGroup>, Problem> {
     let command = Command::DissolveGroup { by: caller.uid, stamp: app.stamp().await? };
-    app.commands.handle(conv.clone(), caller.request(command)).await?;
+    app.command(&caller, &conv, command).await?;
     Ok(Json(DissolvedGroup { conv_id: conv.to_string(), dissolved: true }))
 }

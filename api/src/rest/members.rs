@@ -91,7 +91,7 @@ pub async fn add(
     let limit = app.limits.group_members;
     let (by, uids) = (caller.uid, people("uids", 1, limit, body.uids)?);
     let command = Command::AddMembers { by, uids, limit, stamp: app.stamp().await? };
-    let Reply::Added(added) = app.commands.handle(conv.clone(), caller.request(command)).await? else {
+    let Reply::Added(added) = app.command(&caller, &conv, command).await? else {
         return Err(Problem::bug("an addition was answered with something else"));
     };
     Ok(Json(AddedMembers { conv_id: conv.to_string(), added: added.into_iter().map(Uid::get).collect() }))
@@ -118,7 +118,7 @@ pub async fn remove(
     Path(uid): Path<Uid>,
 ) -> Result<Json<RemovedMember>, Problem> {
     let command = Command::RemoveMember { by: caller.uid, uid, stamp: app.stamp().await? };
-    app.commands.handle(conv.clone(), caller.request(command)).await?;
+    app.command(&caller, &conv, command).await?;
     Ok(Json(RemovedMember { conv_id: conv.to_string(), uid: uid.get() }))
 }
 
@@ -174,6 +174,6 @@ pub async fn set_role(
     Body(RoleBody { role }): Body<RoleBody>,
 ) -> Result<Json<MemberRole>, Problem> {
     let command = Command::SetRole { by: caller.uid, uid, role: role.into() };
-    app.commands.handle(conv.clone(), caller.request(command)).await?;
+    app.command(&caller, &conv, command).await?;
     Ok(Json(MemberRole { conv_id: conv.to_string(), uid: uid.get(), role }))
 }

@@ -6,6 +6,9 @@ use tokio_tungstenite::tungstenite;
 /// The token has expired. 4000 to 4999 are the application's own.
 const TOKEN_EXPIRED: u16 = 4401;
 
+/// Another connection has taken this one's place.
+const REPLACED: u16 = 4001;
+
 /// Why a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Close {
@@ -21,6 +24,10 @@ pub enum Close {
     TooLarge,
     /// The token has expired while connected.
     TokenExpired,
+    /// The same device has connected again.
+    ConnectedAgain,
+    /// The person has connected with more devices of this platform than they may.
+    Replaced,
     /// The server is going down.
     GoingAway,
     /// A bug of ours.
@@ -50,6 +57,8 @@ impl Close {
             Self::NotUtf8 => (close_code::INVALID, "text is UTF-8"),
             Self::TooLarge => (close_code::SIZE, "a frame has at most 1 MiB"),
             Self::TokenExpired => (TOKEN_EXPIRED, "the token has expired"),
+            Self::ConnectedAgain => (REPLACED, "this device has connected again"),
+            Self::Replaced => (REPLACED, "another device of this platform has connected"),
             Self::GoingAway => (close_code::AWAY, "the server is going down"),
             Self::Internal => (close_code::ERROR, "the server has a bug"),
         };

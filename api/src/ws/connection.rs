@@ -3,7 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, WebSocket};
-use domain::Ms;
+use domain::{ConvId, Ms, Uid};
 use event_store::Vector;
 use futures_util::{
     SinkExt, StreamExt,
@@ -22,8 +22,10 @@ use crate::{
     door::page_limit,
     entropy::uuid_v7,
     live::{
+        devices::Device,
         outbox::{Frame, Next, Outbox, SharedOutbox},
         resume::resume,
+        typing,
     },
     problem::{Code, Problem},
     rest::{lists::ListParams, marks, messages, sync::missed},
@@ -38,6 +40,8 @@ const FIRST_WORD: Duration = Duration::from_secs(1);
 const WRITE_TIME_MAX: Duration = Duration::from_secs(60);
 /// What waits to be written, and the goodbye, may take this long once the end is certain.
 const GOODBYE_TIME_MAX: Duration = Duration::from_secs(3);
+/// What is in flight may take this long to be answered once another device has taken the place.
+const LEAVING_TIME_MAX: Duration = Duration::from_secs(5);
 /// So long a client may take to answer a close. Until then what it still sends is read, so that the close is not lost.
 const LINGER: Duration = Duration::from_secs(1);
 /// A token's end is looked for at least this often: the clock may be set.
@@ -47,7 +51,8 @@ const EXPIRY_LOOK_MIN: Duration = Duration::from_millis(250);
 
 /// Serves a connection to its end.
 pub async fn run(app: Arc<App>, caller: Caller, expires_at: Ms, socket: WebSocket) {
-    let place = app.live.hub.join(caller.uid);
+    let place =
+        app.live.hub.join(caller.uid, Device::new(caller.device.clone()), app.limits.devices_per_platform);
     // From now on: what is in the log already is not news, even where the feed has not come to it yet. Where the log
     // is away, it is told all the same.
     if let Ok(heads) = app.live.store.shard_heads().await {
@@ -109,16 +114,20 @@ struct Reader {
 impl Reader {
     async fn run(&mut self, stream: &mut SplitStream<WebSocket>) -> Close {
         let mut closing = self.app.live.hub.closing();
-        let mut leaving = *closing.borrow_and_update();
+        let mut leaving = closing.borrow_and_update().then_some(Close::GoingAway);
+        let too_long = sleep(Duration::ZERO);
+        tokio::pin!(too_long);
         let first_word = sleep(FIRST_WORD);
         tokio::pin!(first_word);
         let look = sleep_until(self.next_look());
         tokio::pin!(look);
         loop {
-            if leaving && self.flights.is_empty() {
-                return Close::GoingAway;
+            if let Some(close) = leaving
+                && self.flights.is_empty()
+            {
+                return close;
             }
-            let reading = !leaving && self.flights.has_room();
+            let reading = leaving.is_none() && self.flights.has_room();
             if !reading {
                 // Who is not listened to cannot be heard.
                 self.heard = Instant::now();
@@ -140,7 +149,14 @@ impl Reader {
                         None => return Close::Gone,
                     }
                 }
-                _ = closing.changed(), if !leaving => leaving = true,
+                _ = closing.changed(), if leaving.is_none() => leaving = Some(Close::GoingAway),
+                close = self.outbox.dismissed(), if leaving.is_none() => {
+                    leaving = Some(close);
+                    too_long.as_mut().reset(Instant::now() + LEAVING_TIME_MAX);
+                }
+                () = &mut too_long, if leaving.is_some_and(|it| it != Close::GoingAway) => {
+                    return leaving.unwrap_or(Close::Gone);
+                }
                 () = &mut first_word, if self.holding => self.release(),
                 () = &mut look => if let Err(close) = self.look(look.as_mut()) { return close },
             }
@@ -255,6 +271,13 @@ impl Reader {
                 });
                 Ok(())
             }
+            Op::Typing => {
+                let (id, conv) = (request.id.clone(), request.conv()?);
+                let Empty {} = request.body()?;
+                let (app, asked, uid) = (Arc::clone(app), conv.clone(), caller.uid);
+                flights.question(id, conv, async move { told(&app, asked, uid).await });
+                Ok(())
+            }
             Op::Ping => {
                 let id = request.id.clone();
                 let Empty {} = request.body()?;
@@ -271,6 +294,13 @@ impl Reader {
 struct Resume {
     /// As it was given; from now on where it is left out.
     cursor: Option<String>,
+}
+
+/// Somebody is typing.
+async fn told(app: &App, conv: ConvId, uid: Uid) -> Result<Empty, Problem> {
+    let typing = app.typing.as_ref().ok_or_else(typing::switched_off)?;
+    typing.tell(&app.read_models, conv, uid).await?;
+    Ok(Empty {})
 }
 
 /// Nothing is asked, nothing is answered.
@@ -336,6 +366,7 @@ async fn write_all(
 fn text(app: &App, outbox: &Outbox, frame: Frame) -> String {
     match frame {
         Frame::Answer(text) => text,
+        Frame::Passing(text) => text.to_string(),
         Frame::Push(push) => push.frame(&app.sync_cursors, outbox.uid),
         Frame::Resync(push) => {
             app.live.hub.listen_again(outbox);

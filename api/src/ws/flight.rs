@@ -1,7 +1,7 @@
 //! Requests of one connection that are under way, and how those of one conversation keep their order.
 //!
 //! Commands of a conversation are handed over in the order in which they came, and once the outcome of one is unknown,
-//! none of those behind it is done any more. A question waits for the commands before it.
+//! or one was over a limit, none of those behind it is done any more. A question waits for the commands before it.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,7 +22,12 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::request::{Request, answer};
-use crate::{app::App, auth::Caller, problem::Problem, rest::act::Act};
+use crate::{
+    app::{App, answered},
+    auth::Caller,
+    problem::Problem,
+    rest::act::Act,
+};
 
 /// Requests of one connection that may be under way; past this its frames are not read. A client that sends a hundred
 /// messages at once is not slowed down.
@@ -186,14 +191,14 @@ async fn starting<A: Act + 'static>(
 ) -> Flight {
     let pending = match body.command(&app, &caller, key).await {
         Ok(command) => {
-            let request = caller.request(command);
+            let request = app.request(&caller, &conv, command);
             Ok(app.commands.submit_when_free(&sequence, conv.clone(), request).await)
         }
         Err(problem) => Err(problem),
     };
     Box::pin(async move {
         let reply = match pending {
-            Ok(pending) => pending.answer().await.map_err(Problem::from),
+            Ok(pending) => answered(pending.answer().await),
             Err(problem) => Err(problem),
         };
         drop(done);

@@ -31,6 +31,8 @@ pub enum Op {
     Sync,
     /// Pushes from a cursor on, or from now on.
     Resume,
+    /// The caller is typing.
+    Typing,
     /// Is somebody there?
     Ping,
 }
@@ -47,6 +49,7 @@ impl Op {
             "history" => Self::History,
             "sync" => Self::Sync,
             "resume" => Self::Resume,
+            "typing" => Self::Typing,
             "ping" => Self::Ping,
             _ => return None,
         })
@@ -159,7 +162,7 @@ pub fn answer<T: Serialize>(id: &str, outcome: Result<T, Problem>) -> String {
 
 /// The frame that says why there is no answer.
 pub fn refusal(id: Option<&str>, problem: &Problem) -> String {
-    let error = RefusalBody { problem: problem.body(), retry_after: problem.code.retry_after_s() };
+    let error = RefusalBody { problem: problem.body(), retry_after: problem.retry_after_s };
     // Strings and numbers: serialising these into memory cannot fail.
     serde_json::to_string(&Refusal { id, error }).unwrap_or_default()
 }

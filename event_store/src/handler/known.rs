@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, num::NonZeroUsize};
 use domain::{ConvId, Conversation, Earlier, Event, MessageFact, Need, Said, Sender, Seq, needs};
 use lru::LruCache;
 
-use super::{Request, pieces};
+use super::{Asked, pieces};
 use crate::{
     port::{Found, StoreError, StreamHead, Wanted},
     recorded::{Body, Recorded},
@@ -32,11 +32,11 @@ impl Known {
     }
 
     /// What must be loaded before these can be decided, one entry a conversation.
-    pub fn missing(&mut self, requests: &[(ConvId, Request)]) -> Vec<Wanted> {
+    pub fn missing(&mut self, requests: &[Asked]) -> Vec<Wanted> {
         let mut order: Vec<&ConvId> = Vec::new();
         let mut by_conv: std::collections::HashMap<&ConvId, BTreeSet<Need>> =
             std::collections::HashMap::new();
-        for (conv, request) in requests {
+        for Asked { conv, request, .. } in requests {
             by_conv
                 .entry(conv)
                 .or_insert_with(|| {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Command, ConvId, Event, Key, Reply, decide};
 
-use super::{CommandError, Request, known::Known, pieces};
+use super::{Asked, CommandError, known::Known, pieces, sequence::Refused};
 use crate::{
     chain::{self, Unsealed},
     codec,
@@ -29,14 +29,15 @@ impl Plan {
         shard: Shard,
         mut head: ShardHead,
         known: &mut Known,
-        requests: &[(ConvId, Request)],
+        requests: &[Asked],
         surroundings: &Surroundings,
     ) -> Result<Self, StoreError> {
         let now = surroundings.clock.now();
         let mut batch = Batch::default();
         let mut answers = Vec::with_capacity(requests.len());
         let mut touched: BTreeMap<&ConvId, BTreeSet<Key>> = BTreeMap::new();
-        for (conv, request) in requests {
+        let mut refused = Refused::default();
+        for Asked { conv, request, sequence } in requests {
             let cord = known.get_mut(conv).ok_or_else(|| unknown(conv, "its heads"))?;
             let decision = match decide(&cord.state, &request.command) {
                 Ok(decision) => decision,
@@ -45,6 +46,16 @@ impl Plan {
                     continue;
                 }
             };
+            let before = sequence.as_ref().and_then(|sequence| refused.of(sequence));
+            if let Some(over) = request.over_limit.or(before)
+                && !decision.events.is_empty()
+            {
+                if let Some(sequence) = sequence {
+                    refused.note(sequence, over);
+                }
+                answers.push(Err(over.into()));
+                continue;
+            }
             for (event_id, event) in decision.events {
                 let unsealed = Unsealed {
                     event_id,

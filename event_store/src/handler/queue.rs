@@ -155,7 +155,7 @@ mod tests {
 
     fn waiting(n: u64) -> Waiting {
         let command = Command::Read { uid: Uid::new(1).unwrap(), read_seq: Seq::new(n), at: 0 };
-        let request = Request { command, device: None, correlation_id: Uuid::nil() };
+        let request = Request { command, device: None, correlation_id: Uuid::nil(), over_limit: None };
         Waiting { request, answer: oneshot::channel().0, sequence: None }
     }
 

@@ -5,10 +5,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ConvId, Reply};
+use domain::Reply;
 
 use super::{
-    CommandError, Request,
+    Asked, CommandError,
     known::Known,
     plan::Plan,
     queue::{Queue, Waiting},
@@ -52,7 +52,7 @@ pub(super) async fn run(
         let unanswered = Unanswered::new(batch.iter().filter_map(|(_, waiting)| waiting.sequence.as_ref()));
         let (requests, answers): (Vec<_>, Vec<_>) = batch
             .into_iter()
-            .map(|(conv, Waiting { request, answer, .. })| ((conv, request), answer))
+            .map(|(conv, Waiting { request, answer, sequence })| (Asked { conv, request, sequence }, answer))
             .unzip();
         let replies = worker.commit(&requests).await;
         if replies.iter().any(is_unknown) {
@@ -71,6 +71,15 @@ fn is_unknown(answer: &Answer) -> bool {
     matches!(answer, Err(CommandError::Unavailable))
 }
 
+/// What stands behind a refused command of its sequence must not overtake it.
+fn refuse(requests: &[Asked], answers: &[Answer]) {
+    for (asked, answer) in requests.iter().zip(answers) {
+        if let (Some(sequence), Err(CommandError::OverLimit(over))) = (&asked.sequence, answer) {
+            sequence.refuse(*over);
+        }
+    }
+}
+
 struct Worker {
     shard: Shard,
     store: Arc<dyn EventStore>,
@@ -82,7 +91,7 @@ struct Worker {
 
 impl Worker {
     /// One answer for each request, in order.
-    async fn commit(&mut self, requests: &[(ConvId, Request)]) -> Vec<Answer> {
+    async fn commit(&mut self, requests: &[Asked]) -> Vec<Answer> {
         let mut pause = PAUSE;
         for attempt in 1..=ATTEMPTS_MAX {
             let outcome = match self.at_seen_position(requests, attempt).await {
@@ -91,13 +100,16 @@ impl Worker {
                 Err(error) => Err(error),
             };
             let error = match outcome {
-                Ok(answers) => return answers,
+                Ok(answers) => {
+                    refuse(requests, &answers);
+                    return answers;
+                }
                 Err(error) => error,
             };
             self.forget();
             match error {
                 StoreError::Refused { ref source, .. } => {
-                    if let [(conv, _)] = requests {
+                    if let [Asked { conv, .. }] = requests {
                         tracing::warn!(%conv, %error, source = %source, "the log refuses a command");
                         return vec![Err(CommandError::Refused)];
                     }
@@ -133,7 +145,7 @@ impl Worker {
     /// None if the shard has moved, or if there is no position to trust: then nothing was done.
     async fn at_seen_position(
         &mut self,
-        requests: &[(ConvId, Request)],
+        requests: &[Asked],
         attempt: u32,
     ) -> Result<Option<Vec<Answer>>, StoreError> {
         // After a failure the outcome of the last attempt may still be on its way: only a turn tells.
@@ -153,16 +165,16 @@ impl Worker {
         let plan = Plan::decide(self.shard, seen, &mut self.known, requests, &self.surroundings)?;
         if !self.store.append_at(self.shard, seen, &plan.batch).await? {
             // What was decided did not happen.
-            self.known.forget_all(requests.iter().map(|(conv, _)| conv));
+            self.known.forget_all(requests.iter().map(|asked| &asked.conv));
             return Ok(None);
         }
         self.head = Some(plan.head);
-        self.known.trim(requests.iter().map(|(conv, _)| conv));
+        self.known.trim(requests.iter().map(|asked| &asked.conv));
         Ok(Some(plan.answers))
     }
 
     /// Nobody else appends meanwhile, so this attempt cannot be overtaken.
-    async fn in_a_turn(&mut self, requests: &[(ConvId, Request)]) -> Result<Vec<Answer>, StoreError> {
+    async fn in_a_turn(&mut self, requests: &[Asked]) -> Result<Vec<Answer>, StoreError> {
         let store = Arc::clone(&self.store);
         let mut turn = store.turn(self.shard).await?;
         let grown = match self.head {
@@ -182,7 +194,7 @@ impl Worker {
         let plan = Plan::decide(self.shard, turn.head(), &mut self.known, requests, &self.surroundings)?;
         turn.append(&plan.batch).await?;
         self.head = Some(plan.head);
-        self.known.trim(requests.iter().map(|(conv, _)| conv));
+        self.known.trim(requests.iter().map(|asked| &asked.conv));
         Ok(plan.answers)
     }
 

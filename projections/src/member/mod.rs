@@ -1,5 +1,6 @@
 //! Who is in a conversation now: kept twice, by conversation and by person, so that no query joins across.
 
+pub(crate) mod acquaintances;
 pub(crate) mod query;
 
 use std::collections::BTreeMap;
