@@ -15,7 +15,10 @@ mod worker;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::{Command, ConvId, Rejection, Reply};
-use tokio::{sync::oneshot, task::JoinHandle};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task::JoinHandle,
+};
 use uuid::Uuid;
 
 use crate::{port::EventStore, shard::Shard, surroundings::Surroundings};
@@ -96,10 +99,12 @@ impl CommandHandler {
     pub fn start(store: &Arc<dyn EventStore>, surroundings: &Surroundings) -> Self {
         let mut queues = Vec::new();
         let mut workers = Vec::new();
+        let turns = Arc::new(Semaphore::new(commits_at_once()));
         for shard in Shard::all(store.info().shards) {
             let queue = Arc::new(Queue::new());
             queues.push(Arc::clone(&queue));
-            workers.push(tokio::spawn(supervise(shard, Arc::clone(store), surroundings.clone(), queue)));
+            let (store, surroundings, turns) = (Arc::clone(store), surroundings.clone(), Arc::clone(&turns));
+            workers.push(tokio::spawn(supervise(shard, store, surroundings, queue, turns)));
         }
         Self { shards: Arc::new(Shards { queues, workers: Mutex::new(workers) }) }
     }
@@ -155,10 +160,21 @@ impl CommandHandler {
     }
 }
 
+fn commits_at_once() -> usize {
+    std::env::var("QUIPU_COMMITS_AT_ONCE").ok().and_then(|it| it.parse().ok()).unwrap_or(4)
+}
+
 /// A worker that panics loses its batch, whose callers hear that the outcome is unknown; the shard goes on.
-async fn supervise(shard: Shard, store: Arc<dyn EventStore>, surroundings: Surroundings, queue: Arc<Queue>) {
+async fn supervise(
+    shard: Shard,
+    store: Arc<dyn EventStore>,
+    surroundings: Surroundings,
+    queue: Arc<Queue>,
+    turns: Arc<Semaphore>,
+) {
     loop {
-        let run = worker::run(shard, Arc::clone(&store), surroundings.clone(), Arc::clone(&queue));
+        let (store, queue, turns) = (Arc::clone(&store), Arc::clone(&queue), Arc::clone(&turns));
+        let run = worker::run(shard, store, surroundings.clone(), queue, turns);
         match tokio::spawn(run).await {
             Ok(()) => return,
             Err(error) => {

@@ -91,23 +91,27 @@ impl Queue {
         self.room.notified()
     }
 
-    /// Waits until something waits, then takes at most `limit`: one of each conversation, round after round.
-    /// None when the queue is closed and empty.
-    pub async fn take(&self, limit: usize) -> Option<Vec<(ConvId, Waiting)>> {
+    /// Waits until something waits. False when the queue is closed and empty.
+    pub async fn filled(&self) -> bool {
         loop {
             let arrived = self.arrived.notified();
             // Before the look, so that a close in between is seen after the next one.
             let closed = self.closed.load(Ordering::Acquire);
-            let batch = self.lines().take(limit);
-            if !batch.is_empty() {
-                self.room.notify_waiters();
-                return Some(batch);
+            if self.lines().waiting > 0 {
+                return true;
             }
             if closed {
-                return None;
+                return false;
             }
             arrived.await;
         }
+    }
+
+    /// At most `limit` of what waits: one of each conversation, round after round.
+    pub fn take(&self, limit: usize) -> Vec<(ConvId, Waiting)> {
+        let batch = self.lines().take(limit);
+        self.room.notify_waiters();
+        batch
     }
 
     /// After this the worker ends once nothing waits.
@@ -177,11 +181,11 @@ mod tests {
             assert!(queue.push(conv("hot"), waiting(n)).is_ok());
         }
         assert!(queue.push(conv("calm"), waiting(100)).is_ok());
-        let order = |batch: Option<Vec<(ConvId, Waiting)>>| -> Vec<u64> {
-            batch.unwrap().iter().map(|(_, waiting)| number(waiting)).collect()
+        let order = |batch: Vec<(ConvId, Waiting)>| -> Vec<u64> {
+            batch.iter().map(|(_, waiting)| number(waiting)).collect()
         };
-        assert_eq!(order(queue.take(4).await), [0, 100, 1, 2]);
-        assert_eq!(order(queue.take(100).await), [3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(order(queue.take(4)), [0, 100, 1, 2]);
+        assert_eq!(order(queue.take(100)), [3, 4, 5, 6, 7, 8, 9]);
     }
 
     #[tokio::test]
@@ -194,7 +198,7 @@ mod tests {
             matches!(queue.push(conv("hot"), waiting(7)), Err(Refused::Full(back)) if number(&back) == 7)
         );
         assert!(queue.push(conv("calm"), waiting(0)).is_ok());
-        queue.take(10).await;
+        queue.take(10);
         assert!(queue.push(conv("hot"), waiting(7)).is_ok());
     }
 
@@ -204,7 +208,8 @@ mod tests {
         assert!(queue.push(conv("a"), waiting(1)).is_ok());
         queue.close();
         assert!(matches!(queue.push(conv("a"), waiting(2)), Err(Refused::Closed)));
-        assert_eq!(queue.take(10).await.map(|batch| batch.len()), Some(1));
-        assert!(queue.take(10).await.is_none());
+        assert!(queue.filled().await);
+        assert_eq!(queue.take(10).len(), 1);
+        assert!(!queue.filled().await);
     }
 }

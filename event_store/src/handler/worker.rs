@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::Reply;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
     Asked, CommandError,
@@ -37,9 +38,14 @@ pub(super) async fn run(
     store: Arc<dyn EventStore>,
     surroundings: Surroundings,
     queue: Arc<Queue>,
+    turns: Arc<Semaphore>,
 ) {
-    let mut worker = Worker { shard, store, surroundings, head: None, known: Known::new() };
-    while let Some(batch) = queue.take(BATCH_COMMANDS_MAX).await {
+    let mut worker =
+        Worker { shard, store, surroundings, turns, turn: None, head: None, known: Known::new() };
+    while queue.filled().await {
+        // What comes in meanwhile goes into the same commit.
+        worker.take_turn().await;
+        let batch = queue.take(BATCH_COMMANDS_MAX);
         let is_broken = |waiting: &Waiting| waiting.sequence.as_ref().is_some_and(Sequence::is_broken);
         let (broken, batch): (Vec<_>, Vec<_>) =
             batch.into_iter().partition(|(_, waiting)| is_broken(waiting));
@@ -47,6 +53,7 @@ pub(super) async fn run(
             let _ = waiting.answer.send(Err(CommandError::Unavailable));
         }
         if batch.is_empty() {
+            worker.turn = None;
             continue;
         }
         let unanswered = Unanswered::new(batch.iter().filter_map(|(_, waiting)| waiting.sequence.as_ref()));
@@ -55,6 +62,7 @@ pub(super) async fn run(
             .map(|(conv, Waiting { request, answer, sequence })| (Asked { conv, request, sequence }, answer))
             .unzip();
         let replies = worker.commit(&requests).await;
+        worker.turn = None;
         if replies.iter().any(is_unknown) {
             drop(unanswered)
         } else {
@@ -84,6 +92,10 @@ struct Worker {
     shard: Shard,
     store: Arc<dyn EventStore>,
     surroundings: Surroundings,
+    /// Turns at the log, shared by the workers of all shards.
+    turns: Arc<Semaphore>,
+    /// The turn that this worker has.
+    turn: Option<OwnedSemaphorePermit>,
     /// Where this node last saw the shard; what is known is true there.
     head: Option<ShardHead>,
     known: Known,
@@ -134,12 +146,20 @@ impl Worker {
                         break;
                     }
                     tracing::warn!(shard = self.shard.get(), attempt, %error, source = %source, "will try again");
+                    // Who waits for a log that is away does not keep others from one that is there.
+                    self.turn = None;
                     tokio::time::sleep(pause).await;
+                    self.take_turn().await;
                     pause *= 2;
                 }
             }
         }
         requests.iter().map(|_| Err(CommandError::Unavailable)).collect()
+    }
+
+    async fn take_turn(&mut self) {
+        // Never closed; without a turn it would only be slower.
+        self.turn = Arc::clone(&self.turns).acquire_owned().await.ok();
     }
 
     /// None if the shard has moved, or if there is no position to trust: then nothing was done.
