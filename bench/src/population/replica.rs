@@ -198,6 +198,11 @@ impl Kept {
         self.raise_min(min_seq);
     }
 
+    /// The seq that follows on what the device holds.
+    pub fn next(&self) -> u64 {
+        self.held.last_key_value().map_or(self.min_seq, |(seq, _)| self.min_seq.max(seq + 1))
+    }
+
     fn hole(&self) -> Option<(u64, Option<u64>)> {
         let mut next = self.min_seq;
         for seq in self.held.range(self.min_seq..).map(|(seq, _)| *seq) {

@@ -35,6 +35,8 @@ pub struct Tally {
     pub refusals: Count,
     /// Conversations whose numbers were compared with the device's own.
     pub compared: Count,
+    /// Of them, those with something unread.
+    pub unread: Count,
     /// Comparisons that were given up because things kept changing.
     pub unsettled: Count,
     /// Groups that a device still showed although its person was out: nobody had told it.
@@ -50,12 +52,7 @@ pub struct Count(AtomicU64);
 impl Count {
     /// One more.
     pub fn add(&self) {
-        self.add_many(1);
-    }
-
-    /// So many more.
-    pub fn add_many(&self, more: u64) {
-        self.0.fetch_add(more, Ordering::Relaxed);
+        self.0.fetch_add(1, Ordering::Relaxed);
     }
 
     /// How many so far.

@@ -74,6 +74,7 @@ fn counts(tally: &Tally) -> Vec<(&'static str, u64)> {
         ("comings and goings", tally.moves.get()),
         ("questions from outside, refused", tally.refusals.get()),
         ("conversations compared", tally.compared.get()),
+        ("  of them with unread messages", tally.unread.get()),
         ("  given up as moving", tally.unsettled.get()),
         ("departures learnt by asking", tally.ghosts.get()),
     ]

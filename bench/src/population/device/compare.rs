@@ -40,7 +40,7 @@ impl Device {
             attempt += 1;
             let list = self.list(c).await?;
             let mut differing = self.differing(&list);
-            self.world.tally.compared.add_many((list.len() - differing.len().min(list.len())) as u64);
+            self.count(&list, &differing);
             if !differing.is_empty() {
                 self.listen(c, (PAUSE * attempt).min(PAUSE_MAX)).await?;
                 if c.resync {
@@ -85,11 +85,23 @@ impl Device {
             self.settle(c).await?;
             list = self.list(c).await?;
         }
-        self.world.tally.compared.add_many(list.len() as u64);
-        for (conv, sides) in self.differing(&list) {
+        let differing = self.differing(&list);
+        self.count(&list, &differing);
+        for (conv, sides) in differing {
             self.differs(&conv, &sides);
         }
         Ok(())
+    }
+
+    /// Counts those that were equal.
+    fn count(&self, list: &[Conversation], differing: &HashMap<String, Sides>) {
+        let tally = &self.world.tally;
+        for it in list.iter().filter(|it| !differing.contains_key(&it.conv_id)) {
+            tally.compared.add();
+            if it.unread > 0 {
+                tally.unread.add();
+            }
+        }
     }
 
     fn differs(&self, conv: &str, (theirs, ours): &Sides) {

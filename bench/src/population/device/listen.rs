@@ -11,7 +11,7 @@ use crate::{
         socket::Heard,
         wire::{Item, Push},
     },
-    population::{fault::Kind, ledger::Tick, order::Complaint},
+    population::{fault::Kind, ledger::Tick, order::Complaint, replica::Kept},
 };
 
 impl Device {
@@ -106,8 +106,8 @@ impl Device {
         let Some(item) = &push.item else {
             return self.fault(Kind::Answer, format!("{conv}: a message without an item was pushed"));
         };
-        let held = self.replica.kept.get(conv).and_then(|kept| kept.seqs().next_back());
-        let due = c.whole.then_some(held.unwrap_or(0) + 1);
+        let next = self.replica.kept.get(conv).map_or(1, Kept::next);
+        let due = c.whole.then_some(next);
         self.complain(c.order.message(conv, item, due));
         self.told(conv, item, c.opened);
         self.notice(conv);
