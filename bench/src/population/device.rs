@@ -258,7 +258,7 @@ impl Device {
         self.catch_up(c).await?;
         self.say_again(c).await?;
         if !*ending.borrow() {
-            self.compare(c).await?;
+            self.compare(c, ending).await?;
         }
         let online = self.dice.exponential(ONLINE_MEAN_S);
         let vanish_at = Instant::now() + self.in_life(online);
