@@ -112,6 +112,8 @@ struct Connection {
     resync: bool,
     /// Groups that the person may not be in any more.
     doubtful: BTreeSet<String>,
+    /// Groups that the person has come into since the last page of a sync was asked for.
+    joined: BTreeSet<String>,
     flying: BTreeSet<u64>,
     again_at: Option<Instant>,
     asked: u64,
@@ -229,6 +231,7 @@ impl Device {
             whole: false,
             resync: false,
             doubtful: BTreeSet::new(),
+            joined: BTreeSet::new(),
             flying: BTreeSet::new(),
             again_at: None,
             asked: 0,

@@ -77,6 +77,7 @@ impl Device {
             }
             "member" if push.joined.contains(&self.uid) => {
                 c.order.joined(conv);
+                c.joined.insert(conv.to_owned());
                 self.replica.join(conv);
             }
             "resync" => {
