@@ -373,3 +373,6 @@ impl Truth {
 fn is_empty(content: &Value) -> bool {
     content.as_str() == Some("") || content.as_object().is_some_and(|it| it.is_empty())
 }
+
+#[cfg(test)]
+mod tests;
