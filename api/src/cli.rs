@@ -46,6 +46,11 @@ enum Command {
     Doctor,
     /// Print a bearer token, signed with the secret of that server
     Token(TokenArgs),
+    /// Play people against a server, as any client would, and judge it
+    Bench {
+        #[command(subcommand)]
+        mode: quipu_bench::Mode,
+    },
     /// Say what a message id tells: its time, its instance, its count
     MsgId {
         /// In decimal
@@ -90,6 +95,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         | Command::Import(_)
         | Command::Doctor
         | Command::Token(_)
+        | Command::Bench { .. }
         | Command::MsgId { .. } => ServeArgs::default(),
     };
     let config = Config::load(common, serve_args)?;
@@ -107,6 +113,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
             let (secret, device) = (keys::secret(&config)?, args.device.as_deref());
             say(&auth::sign(&secret, args.uid, &args.role, device, SystemClock.now(), args.ttl)?)?;
         }
+        Command::Bench { mode } => return bench(&config, &mode),
         Command::MsgId { id } => {
             let (time, instance, count) = (id.time(), id.instance(), id.count());
             say(&format!("time      {} ({time})\ninstance  {instance}\ncount     {count}", utc(time)))?;
@@ -153,6 +160,15 @@ async fn import_into(
     let outcome = import::command(arguments, target).await;
     writer.stop().await;
     Ok(outcome?)
+}
+
+/// Against the server that was named, whose secret this configuration knows, or one of the bench's own.
+fn bench(config: &Config, mode: &quipu_bench::Mode) -> Result<ExitCode, Box<dyn Error>> {
+    let elsewhere = match mode.url() {
+        Some(url) => Some(quipu_bench::Elsewhere { url: url.to_owned(), secret: keys::secret(config)? }),
+        None => None,
+    };
+    Ok(runtime()?.block_on(mode.run(elsewhere, &mut io::stdout()))?)
 }
 
 fn runtime() -> io::Result<tokio::runtime::Runtime> {

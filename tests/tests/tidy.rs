@@ -6,13 +6,17 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// Each crate may know those before it.
-const CRATES: [(&str, &str); 5] = [
+const CRATES: [(&str, &str); 6] = [
     ("domain", "domain"),
     ("event_store", "event_store"),
     ("projections", "projections"),
+    ("bench", "quipu_bench"),
     ("api", "quipu"),
     ("tests", "tests"),
 ];
+
+/// Knows none of the others: it judges a server as any client would.
+const CLIENT: &str = "bench";
 
 /// The domain has no async, I/O or randomness, so it has nothing that brings them.
 const NOT_IN_DOMAIN: [&str; 7] =
@@ -114,12 +118,13 @@ fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|it| it == extension)
 }
 
-/// domain ← event_store ← projections ← api ← tests, in every kind of dependency.
+/// domain ← event_store ← projections ← api ← tests and bench ← api, in every kind of dependency.
 fn crate_direction(path: &Path, text: &str) -> Option<String> {
     let folder = path.parent()?.to_str()?;
     let place = CRATES.iter().position(|(it, _)| path.ends_with("Cargo.toml") && *it == folder)?;
     let dependencies = dependencies(text);
-    let forward = CRATES[place..].iter().map(|(_, name)| *name).find(|name| dependencies.contains(name));
+    let not_known = if folder == CLIENT { &CRATES[..] } else { &CRATES[place..] };
+    let forward = not_known.iter().map(|(_, name)| *name).find(|name| dependencies.contains(name));
     if let Some(name) = forward {
         return Some(format!("{folder} must not know {name}"));
     }
@@ -255,6 +260,9 @@ fn a_dependency_that_points_forward_is_found() {
     assert!(rule("projections", "[dependencies.quipu]\npath = \"../api\"").is_some());
     assert!(rule("domain", "[target.'cfg(unix)'.dependencies]\ntokio = \"1\"").is_some());
     assert!(rule("domain", "[build-dependencies]\n\"async-trait\" = \"1\"").is_some());
+    assert!(rule("bench", "[dependencies]\ndomain.workspace = true").is_some());
+    assert!(rule("projections", "[dependencies]\nquipu_bench.workspace = true").is_some());
+    assert!(rule("api", "[dependencies]\nquipu_bench.workspace = true").is_none());
     assert!(rule("api", "[package]\nname = \"quipu\"\n[dependencies]\ndomain.workspace = true").is_none());
     assert!(rule("tests", "[dependencies]\nquipu.workspace = true\ntokio.workspace = true").is_none());
 }
