@@ -36,7 +36,12 @@ const FOR_ALL: f64 = 0.005;
 pub type Handles = HashMap<u64, Vec<Handle>>;
 
 /// One stream of bursts, one after the other, until the end is called.
-pub async fn talk(world: Arc<World>, handles: Arc<Handles>, stream: usize, mut ending: watch::Receiver<bool>) {
+pub async fn talk(
+    world: Arc<World>,
+    handles: Arc<Handles>,
+    stream: usize,
+    mut ending: watch::Receiver<bool>,
+) {
     let mut dice = Dice::new(world.seed, &format!("talk {stream}"));
     let busy = Zipf::new(world.plan.conversations.len(), TALK_EXPONENT);
     let talking = async {
