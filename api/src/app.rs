@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{Ms, Stamp};
-use event_store::{Clock, CommandHandler, Entropy};
+use event_store::{Clock, CommandHandler, Entropy, NotificationHandler};
 use metrics_exporter_prometheus::PrometheusHandle;
-use projections::ReadModels;
+use projections::{ReadModels, notification::Inboxes};
 
 use crate::{
-    auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, problem::Problem, ready::Checks,
-    sync_cursor::SyncCursors,
+    auth::Tokens, cursor::Cursors, live::Feed, measures::Sizes, msg_ids::MsgIds, problem::Problem,
+    ready::Checks, sync_cursor::SyncCursors,
 };
 
 /// Everything that a request may need.
@@ -18,6 +18,10 @@ pub struct App {
     pub commands: CommandHandler,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
+    /// Takes commands about notifications.
+    pub notifications: NotificationHandler,
+    /// Answers what is in whose inbox.
+    pub inboxes: Inboxes,
     /// Gives new messages their ids.
     pub msg_ids: MsgIds,
     /// Knows whose token is good.
@@ -36,6 +40,8 @@ pub struct App {
     pub limits: Limits,
     /// What must be well for `/readyz` to say so.
     pub checks: Checks,
+    /// What `/metrics` asks of Postgres.
+    pub sizes: Sizes,
     /// What `/metrics` prints.
     pub metrics: PrometheusHandle,
 }

@@ -7,6 +7,7 @@ mod audience;
 mod batch;
 mod follower;
 pub mod hub;
+mod notified;
 pub mod outbox;
 pub mod push;
 pub mod resume;
@@ -19,6 +20,7 @@ use tokio::{sync::Semaphore, task::JoinSet};
 
 use self::follower::Follower;
 pub use self::hub::Hub;
+use self::notified::NotificationFollower;
 use crate::sync_cursor::SyncCursors;
 
 /// Shards that are read at a time: more would take connections from commands.
@@ -56,6 +58,13 @@ impl Feed {
             };
             followers.spawn(follower.run(from.at(shard)));
         }
+        let own = store.shard_head(Shard::OWN).await?.position;
+        let follower = NotificationFollower {
+            store: Arc::clone(store),
+            cursors: Arc::clone(cursors),
+            hub: Arc::clone(&hub),
+        };
+        followers.spawn(follower.run(own));
         Ok(Self { hub, store: Arc::clone(store), _followers: followers })
     }
 }

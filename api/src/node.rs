@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use event_store::{Clock, EventStore};
-use projections::{Generation, Projector, ProjectorHandle, ReadModels};
+use projections::{
+    Generation, Projector, ProjectorHandle, ReadModels,
+    notification::{Inboxes, NOTIFICATION, NotificationProjector},
+};
 use tokio::{sync::Mutex, task::JoinHandle};
 use tokio_postgres::Config;
 
@@ -13,7 +16,7 @@ use crate::{
     auth::Tokens,
     cursor::Cursors,
     live::Feed,
-    measures,
+    measures::{self, Sizes},
     ready::{Check, Checks},
     sync_cursor::SyncCursors,
     writer::{Writer, WriterError},
@@ -24,6 +27,9 @@ const QUERY_CONNECTIONS: usize = 16;
 
 /// Connections for the projector, of whose shards a few work at a time.
 const PROJECTOR_CONNECTIONS: usize = 8;
+
+/// Connections for the read model of notifications: its projector's and a few questions'.
+const NOTIFICATION_CONNECTIONS: usize = 4;
 
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
@@ -55,8 +61,8 @@ pub enum NodeError {
     /// The projector.
     #[error("start the projector")]
     Projector(#[from] projections::StartError),
-    /// The live feed.
-    #[error("start the live feed")]
+    /// The live feed, or the connections for its sizes.
+    #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
     /// The metrics.
     #[error("start the metrics")]
@@ -68,6 +74,7 @@ pub struct Node {
     app: Arc<App>,
     writer: Writer,
     projector: Arc<Mutex<Option<ProjectorHandle>>>,
+    notifications: Arc<Mutex<Option<NotificationProjector>>>,
     upkeep: JoinHandle<()>,
 }
 
@@ -82,14 +89,25 @@ impl Node {
         let generation = Generation::serving(database, QUERY_CONNECTIONS).await?;
         let read_models = ReadModels::new(Arc::clone(store), generation, Some(projector.progress()));
         let projector = Arc::new(Mutex::new(Some(projector)));
-        let checks: Checks =
-            vec![Box::new(LogCheck(Arc::clone(store))), Box::new(ProjectorCheck(Arc::clone(&projector)))];
+        let generation = Generation::serving_of(NOTIFICATION, database, NOTIFICATION_CONNECTIONS).await?;
+        let notifications =
+            NotificationProjector::start(Arc::clone(store), generation.clone(), Arc::clone(&clock)).await?;
+        let inboxes = Inboxes::new(Arc::clone(store), generation, notifications.passed());
+        let notifications = Arc::new(Mutex::new(Some(notifications)));
+        let checks: Checks = vec![
+            Box::new(LogCheck(Arc::clone(store))),
+            Box::new(ProjectorCheck(Arc::clone(&projector))),
+            Box::new(NotificationCheck { projector: Arc::clone(&notifications), inboxes: inboxes.clone() }),
+        ];
         let metrics = measures::recorder()?;
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
         let sync_cursors = Arc::new(SyncCursors::of_log(store.info()));
         let live = Feed::start(store, &read_models, &sync_cursors).await.map_err(NodeError::Live)?;
+        let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             commands: writer.commands.clone(),
+            notifications: writer.notifications.clone(),
+            inboxes,
             cursors: Cursors::of_log(store.info().log_id),
             sync_cursors: Arc::clone(&sync_cursors),
             live,
@@ -100,10 +118,11 @@ impl Node {
             entropy: Arc::clone(&writer.entropy),
             limits,
             checks,
+            sizes,
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, upkeep })
+        Ok(Self { app, writer, projector, notifications, upkeep })
     }
 
     /// What handlers share.
@@ -113,7 +132,7 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, upkeep } = self;
+        let Self { app, writer, projector, notifications, upkeep } = self;
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
@@ -123,6 +142,9 @@ impl Node {
         writer.stop().await;
         if let Some(projector) = projector.lock().await.take() {
             projector.shutdown().await;
+        }
+        if let Some(notifications) = notifications.lock().await.take() {
+            notifications.shutdown().await;
         }
         upkeep.abort();
     }
@@ -163,5 +185,32 @@ impl Check for ProjectorCheck {
         let said =
             format!("at most {lag} events behind, {failing} shards failing, {parked} conversations parked");
         if lag > LAG_MAX || failing > 0 || parked > 0 { Err(said) } else { Ok(said) }
+    }
+}
+
+struct NotificationCheck {
+    projector: Arc<Mutex<Option<NotificationProjector>>>,
+    inboxes: Inboxes,
+}
+
+#[async_trait]
+impl Check for NotificationCheck {
+    fn name(&self) -> &'static str {
+        "notifications"
+    }
+
+    async fn check(&self) -> Result<String, String> {
+        let failing = self.projector.lock().await.as_ref().map(NotificationProjector::failing);
+        if failing.ok_or("it has stopped")? {
+            return Err("the projector fails".to_owned());
+        }
+        match self.inboxes.skipped().await {
+            Ok(0) => Ok("nothing passed over".to_owned()),
+            Ok(skipped) => Err(format!("{skipped} events passed over")),
+            Err(error) => {
+                tracing::warn!(%error, "the read model of notifications is not ready");
+                Err("it does not answer".to_owned())
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@ use utoipa::{
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
     rest::{
-        batch, conversations, groups, marks, members, messages, operations, readers, sync,
+        batch, conversations, groups, marks, members, messages, notifications, operations, readers, sync,
         system::SystemContent,
     },
     ws,
@@ -35,6 +35,7 @@ use crate::{
         conversations::list, conversations::one, conversations::with, conversations::hide, conversations::settle,
         groups::create, groups::one, groups::change, groups::dissolve,
         members::list, members::add, members::remove, members::set_role,
+        notifications::post, notifications::page, notifications::read,
         ws::connect,
         sync::sync, batch::batch,
         operations::healthz, operations::readyz, operations::metrics,
@@ -147,6 +148,17 @@ problems! {
     /// Of a change of a group.
     ChangeGroupProblems = [OF_BODIES, OF_COMMANDS, [
         Code::NotAGroup, Code::NotAllowed, Code::InvalidName, Code::GroupDissolved
+    ]];
+    /// Of a notification.
+    PostNotificationProblems = [OF_BODIES, [
+        Code::InvalidIdempotencyKey, Code::NotAllowed, Code::IdempotencyConflict, Code::InvalidContent,
+        Code::InvalidCategory, Code::InvalidUid, Code::TooManyRequests, Code::CommandRefused
+    ]];
+    /// Of an inbox.
+    InboxProblems = [[Code::InvalidParameter]];
+    /// Of a watermark over notifications.
+    ReadNotificationsProblems = [OF_BODIES, [
+        Code::ReadIdBeyondHead, Code::TooManyRequests, Code::CommandRefused
     ]];
     /// Of an end of a group.
     DissolveProblems = [OF_COMMANDS, [Code::NotAGroup, Code::NotAllowed]];

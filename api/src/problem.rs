@@ -8,7 +8,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use domain::{ContentError, ConvIdError, IdError, Rejection, snowflake::LeaseOver};
+use domain::{ContentError, ConvIdError, IdError, NotificationError, Rejection, snowflake::LeaseOver};
 use event_store::CommandError;
 use projections::query::QueryError;
 use serde::Serialize;
@@ -62,7 +62,9 @@ pub enum Code {
     InvalidGroupId,
     InvalidName,
     NotAGroup,
+    InvalidCategory,
     ReadSeqBeyondHead,
+    ReadIdBeyondHead,
     UpToSeqBeyondHead,
     GroupFull,
     CommandRefused,
@@ -107,7 +109,7 @@ impl Code {
             }
             Self::InvalidBody => (422, "invalid_body", "The body is JSON of another shape"),
             Self::UnknownOp => (422, "unknown_op", "There is no such op"),
-            Self::InvalidContent => (422, "invalid_content", "The content does not fit its msg_type"),
+            Self::InvalidContent => (422, "invalid_content", "The content does not fit"),
             Self::InvalidUid => (422, "invalid_uid", "This is not a uid"),
             Self::InvalidSeq => (422, "invalid_seq", "This is not a seq"),
             Self::InvalidClientMsgId => (422, "invalid_client_msg_id", "This is not a client_msg_id"),
@@ -115,6 +117,10 @@ impl Code {
             Self::InvalidGroupId => (422, "invalid_group_id", "This is not a group's id"),
             Self::InvalidName => (422, "invalid_name", "This is not a group's name"),
             Self::NotAGroup => (422, "not_a_group", "This conversation is not a group"),
+            Self::InvalidCategory => (422, "invalid_category", "This is not a category of notifications"),
+            Self::ReadIdBeyondHead => {
+                (422, "read_id_beyond_head", "There is no notification yet at this read_id")
+            }
             Self::ReadSeqBeyondHead => {
                 (422, "read_seq_beyond_head", "There is no message yet at this read_seq")
             }
@@ -232,6 +238,7 @@ impl From<Rejection> for Problem {
             Rejection::NotSender => Code::NotSender,
             Rejection::RecallWindowPassed { .. } => Code::RecallWindowPassed,
             Rejection::ReadBeyondHead { .. } => Code::ReadSeqBeyondHead,
+            Rejection::NotificationBeyondHead { .. } => Code::ReadIdBeyondHead,
             Rejection::ClearBeyondHead { .. } => Code::UpToSeqBeyondHead,
             Rejection::IdempotencyConflict => Code::IdempotencyConflict,
             Rejection::GroupExists => Code::GroupExists,
@@ -267,6 +274,18 @@ impl From<QueryError> for Problem {
                 tracing::warn!(doing, source, "a query failed");
                 return Self::new(Code::Unavailable, "the read models are unavailable");
             }
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<NotificationError> for Problem {
+    fn from(error: NotificationError) -> Self {
+        let code = match error {
+            NotificationError::Recipients => Code::InvalidCount,
+            NotificationError::Category => Code::InvalidCategory,
+            NotificationError::TooLarge { .. } => Code::ContentTooLarge,
+            NotificationError::Shape | NotificationError::Nul => Code::InvalidContent,
         };
         Self::new(code, error)
     }

@@ -9,6 +9,7 @@ pub mod lists;
 pub mod marks;
 pub mod members;
 pub mod messages;
+pub mod notifications;
 pub mod operations;
 pub mod readers;
 pub mod sync;

@@ -16,7 +16,9 @@ use crate::{
     openapi::Description,
     problem::Problem,
     requests,
-    rest::{batch, conversations, groups, marks, members, messages, operations, readers, sync},
+    rest::{
+        batch, conversations, groups, marks, members, messages, notifications, operations, readers, sync,
+    },
     ws,
 };
 
@@ -40,6 +42,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/groups/{conv_id}/members", get(members::list).post(members::add))
         .route("/v1/groups/{conv_id}/members/{uid}", delete(members::remove))
         .route("/v1/groups/{conv_id}/members/{uid}/role", put(members::set_role))
+        .route("/v1/notifications", get(notifications::page).post(notifications::post))
+        .route("/v1/notifications/read", put(notifications::read))
         .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use event_store::{
-    Clock, CommandHandler, Entropy, EventStore,
+    Clock, CommandHandler, Entropy, EventStore, NotificationHandler,
     postgres::{NewLog, PostgresEventStore, pool},
     surroundings::Surroundings,
 };
@@ -41,6 +41,8 @@ pub struct Writer {
     pub store: Arc<dyn EventStore>,
     /// Takes the commands.
     pub commands: CommandHandler,
+    /// Takes those about notifications.
+    pub notifications: NotificationHandler,
     /// Makes messages' ids.
     pub msg_ids: MsgIds,
     /// Tells the time.
@@ -71,7 +73,8 @@ impl Writer {
         let keeper = instance.keep();
         let surroundings = Surroundings { clock: Arc::clone(&clock), entropy: Arc::clone(&entropy) };
         let commands = CommandHandler::start(&store, &surroundings);
-        Ok(Self { store, commands, msg_ids, clock, entropy, instance: number, keeper })
+        let notifications = NotificationHandler::start(&store, &surroundings);
+        Ok(Self { store, commands, notifications, msg_ids, clock, entropy, instance: number, keeper })
     }
 
     /// A fresh id, for a correlation.
@@ -82,6 +85,7 @@ impl Writer {
     /// Answers what was taken, then gives the instance number back.
     pub async fn stop(self) {
         self.commands.drain().await;
+        self.notifications.drain().await;
         if let Err(error) = self.keeper.release().await {
             tracing::warn!(%error, "the instance number is free again in {} ms", crate::instance::WINDOW_MS);
         }

@@ -216,6 +216,11 @@ impl Conversation {
         if self.id.is_group() { self.role(uid).is_some() } else { self.id.has_party(uid) }
     }
 
+    /// As [`Conversation::is_member`], or a member of the group once.
+    pub fn was_member(&self, uid: Uid) -> bool {
+        if self.id.is_group() { self.member(uid).is_some() } else { self.id.has_party(uid) }
+    }
+
     /// This person's positions.
     pub fn person(&self, uid: Uid) -> Person {
         self.people.get(&uid).copied().unwrap_or_default()

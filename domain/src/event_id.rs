@@ -10,6 +10,7 @@ use crate::{
     conv_id::ConvId,
     event::StreamKind,
     ids::{ClientMsgId, Seq, Uid},
+    notification::NotificationId,
 };
 
 /// An event's id.
@@ -74,6 +75,16 @@ impl EventId {
         Self::named(&format!("keyed/{}-{conv}/{actor}/{}/{index}", stream.name(), key.hyphenated()))
     }
 
+    /// A notification: its sender, or the door, has named it with an idempotency key.
+    pub fn notified(actor: Uid, key: Uuid) -> Self {
+        Self::named(&format!("keyed/notification/{actor}/{}/0", key.hyphenated()))
+    }
+
+    /// A watermark over notifications: it is reached once.
+    pub fn notifications_read(uid: Uid, read_id: NotificationId) -> Self {
+        Self::named(&format!("read/inbox-{uid}/{}", read_id.get()))
+    }
+
     /// An imported message: the line's fields and which of its equals it is. Free text stands last, so that no
     /// two lines share a name.
     pub fn imported(source: &Source, sender: Uid, line_type: &str, occurrence: u64, text: &str) -> Self {
@@ -128,13 +139,15 @@ mod tests {
             EventId::new(group_of_key(uid(1001), key)),
             EventId::hidden(&chat, uid(1002), Seq::new(7)),
             EventId::system(&ConvId::parse("grp-team").unwrap(), 3),
+            EventId::notified(uid(1001), key),
+            EventId::notifications_read(uid(1002), NotificationId::new(7)),
         ]
         .map(|id| id.get().to_string());
         assert_eq!(ids, GOLDEN);
     }
 
     /// Computed with another implementation of UUIDv5 (Python's).
-    const GOLDEN: [&str; 10] = [
+    const GOLDEN: [&str; 12] = [
         "75559500-e942-5118-9c01-df86c443ed3f",
         "120b8e56-89ee-5392-900d-b4d63300ea95",
         "3c47995c-5ee8-5325-a7a8-c830ac8c67d5",
@@ -145,6 +158,8 @@ mod tests {
         "1a1ffaf6-b827-55b2-a1b7-c91c6457624a",
         "161700d4-a1af-5e0b-9b5f-64d633e63a12",
         "767d4ef6-937a-512b-9466-151c4c59abf5",
+        "614273f6-b0bb-5f50-bcd1-e1c5f5facbfd",
+        "21a4b64d-b432-5df1-8b8e-193e5a0efa1b",
     ];
 
     #[test]

@@ -14,6 +14,7 @@ pub mod event_id;
 pub mod group;
 pub mod ids;
 pub mod notice;
+pub mod notification;
 pub mod rejection;
 pub mod snowflake;
 pub mod unread;
@@ -30,6 +31,10 @@ pub use event_id::EventId;
 pub use group::{Group, Member};
 pub use ids::{ClientMsgId, IdError, Ms, Sender, Seq, Uid};
 pub use notice::Notice;
+pub use notification::{
+    Category, Notification, NotificationCommand, NotificationContent, NotificationError, NotificationEvent,
+    NotificationId, NotificationReply, Notifications, Posted, Recipients,
+};
 pub use rejection::Rejection;
 pub use snowflake::{MsgId, Snowflake};
 pub use view::{Fact, Labels, View, Viewer, view};

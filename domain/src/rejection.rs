@@ -1,6 +1,6 @@
 //! Why a command was refused. Each reason is final for the state it was decided on.
 
-use crate::ids::Seq;
+use crate::{ids::Seq, notification::NotificationId};
 
 /// A reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +34,12 @@ pub enum Rejection {
     ClearBeyondHead {
         /// The head.
         max_seq: Seq,
+    },
+    /// A watermark where there is no notification yet.
+    #[error("read_id is beyond the newest notification, which is {}", head.get())]
+    NotificationBeyondHead {
+        /// The newest.
+        head: NotificationId,
     },
     /// The same client_msg_id with another payload, or the same group id with other facts.
     #[error("this id was used before for something else")]

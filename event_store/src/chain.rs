@@ -211,7 +211,7 @@ mod tests {
         type Change = fn(&mut Header);
         let original = link(&[0; 32], &header(), &[1; 32]);
         let changes: [Change; 15] = [
-            |h| h.stream.kind = StreamKind::Mark,
+            |h| h.stream = StreamName::new(&ConvId::parse("p2p-1001-1002").unwrap(), StreamKind::Mark),
             |h| h.version += 1,
             |h| h.event_id = EventId::new(Uuid::from_u128(9)),
             |h| h.event_type = 2,

@@ -4,12 +4,16 @@
 //! older body to the newest form, and golden files hold one of each.
 
 mod body;
+mod notification;
 
 use std::borrow::Cow;
 
 use domain::{Event, MsgId, Seq};
 use uuid::Uuid;
 
+pub use self::notification::{
+    NOTIFICATION_SENT, NOTIFICATIONS_READ, decode_notification, encode_notification,
+};
 use crate::recorded::{Body, Recorded};
 
 /// An event's bytes, and what of it goes into the header.
@@ -40,7 +44,8 @@ pub struct MessageHeader {
     pub client_msg_id: Uuid,
 }
 
-/// The numbers of the event types, as they stand in the log. Never to be used again for something else.
+/// The numbers of the event types of conversations, as they stand in the log. Never to be used again for something
+/// else; 40 and up are of other streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i16)]
 pub enum EventType {

@@ -6,6 +6,7 @@ pub mod chain;
 pub mod codec;
 pub mod handler;
 pub mod memory;
+pub mod notifications;
 pub mod port;
 pub mod postgres;
 pub mod recorded;
@@ -14,10 +15,11 @@ pub mod surroundings;
 pub mod vector;
 
 pub use handler::{CommandError, CommandHandler, Pending, Request, Sequence};
+pub use notifications::{NotificationHandler, NotificationRequest};
 pub use port::{
     Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,
 };
-pub use recorded::{Body, Header, Origin, Position, Recorded, StreamName, StreamRef};
+pub use recorded::{Body, Header, Origin, Position, Recorded, StreamName};
 pub use shard::Shard;
 pub use surroundings::{Clock, Entropy};
 pub use vector::Vector;

@@ -7,13 +7,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::{ConvId, EventId, Key, Need, Seq, StreamKind};
+use domain::{ConvId, EventId, Need, Seq, StreamKind};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, watch};
 use uuid::Uuid;
 
 use crate::{
     codec,
-    port::{Batch, EventStore, Found, LogInfo, ShardHead, Since, StoreError, StreamHead, Turn, Wanted},
+    handler::pieces::key_text,
+    port::{
+        Batch, EventStore, Found, LogInfo, Looked, ShardHead, Since, StoreError, StreamHead, Turn, Wanted,
+    },
     recorded::{Position, Recorded, StreamName},
     shard::{SHARDS, Shard},
 };
@@ -22,6 +25,8 @@ use crate::{
 pub struct MemoryEventStore {
     info: LogInfo,
     shards: Vec<MemoryShard>,
+    /// Of the streams that are of no conversation.
+    own: MemoryShard,
 }
 
 struct MemoryShard {
@@ -37,7 +42,7 @@ struct ShardLog {
     events: Vec<Recorded>,
     streams: HashMap<StreamName, Vec<usize>>,
     ids: HashMap<(StreamName, EventId), usize>,
-    pieces: HashMap<(ConvId, Key), String>,
+    pieces: HashMap<(StreamName, String), String>,
 }
 
 impl MemoryEventStore {
@@ -49,11 +54,11 @@ impl MemoryEventStore {
             wake: watch::Sender::new(0),
         };
         let info = LogInfo { log_id, epoch: 1, shards: SHARDS };
-        Self { info, shards: (0..SHARDS).map(shard).collect() }
+        Self { info, shards: (0..SHARDS).map(shard).collect(), own: shard(0) }
     }
 
     fn shard(&self, shard: Shard) -> &MemoryShard {
-        &self.shards[usize::from(shard.get())]
+        self.shards.get(usize::from(shard.get())).unwrap_or(&self.own)
     }
 
     fn of_conversation(&self, conv: &ConvId) -> &MemoryShard {
@@ -125,7 +130,7 @@ impl ShardLog {
             self.events.push(event.clone());
         }
         for piece in &batch.pieces {
-            self.pieces.insert((piece.conv.clone(), piece.key), piece.value.clone());
+            self.pieces.insert((piece.stream.clone(), piece.key.clone()), piece.value.clone());
         }
     }
 
@@ -141,7 +146,7 @@ impl ShardLog {
         for need in needs {
             match need {
                 Need::Piece(key) => {
-                    let value = self.pieces.get(&(conv.clone(), *key));
+                    let value = self.pieces.get(&(StreamName::new(conv, key.stream()), key_text(*key)));
                     found.pieces.extend(value.map(|value| (*key, value.clone())));
                 }
                 Need::Message(seq) => {
@@ -172,7 +177,7 @@ impl EventStore for MemoryEventStore {
         from: u64,
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError> {
-        Ok(self.of_conversation(&stream.conv).log().read_stream(stream, from, limit))
+        Ok(self.shard(stream.shard(self.info.shards)).log().read_stream(stream, from, limit))
     }
 
     async fn read_shard(
@@ -262,12 +267,24 @@ impl Turn for MemoryTurn<'_> {
     async fn grown_since(&mut self, after: Position, limit: u32) -> Result<Option<Vec<ConvId>>, StoreError> {
         let log = self.shard.log();
         let new = log.events.get(usize::try_from(after.get()).unwrap_or(usize::MAX)..).unwrap_or_default();
-        let convs = || new.iter().map(|event| event.header.stream.conv.clone()).collect();
+        let convs = || new.iter().filter_map(|event| event.header.stream.conv().cloned()).collect();
         Ok((new.len() <= limit as usize).then(convs))
     }
 
     async fn load(&mut self, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
         Ok(self.shard.log().load(wanted))
+    }
+
+    async fn look(
+        &mut self,
+        streams: &[StreamName],
+        pieces: &[(StreamName, String)],
+    ) -> Result<Looked, StoreError> {
+        let log = self.shard.log();
+        Ok(Looked {
+            heads: streams.iter().map(|stream| log.stream_head(stream)).collect(),
+            pieces: pieces.iter().map(|piece| log.pieces.get(piece).cloned()).collect(),
+        })
     }
 
     async fn read_stream(

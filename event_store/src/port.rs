@@ -82,12 +82,21 @@ pub struct Since {
 /// A piece's new value, to be written with the events from which it follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PieceWrite {
-    /// Whose.
-    pub conv: ConvId,
-    /// Which.
-    pub key: Key,
+    /// The stream from whose events it follows.
+    pub stream: StreamName,
+    /// Which of that stream's.
+    pub key: String,
     /// JSON, see [`crate::handler`].
     pub value: String,
+}
+
+/// Where streams stand, and the values of pieces, in the order asked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Looked {
+    /// The heads.
+    pub heads: Vec<StreamHead>,
+    /// The pieces; none for one that was never written.
+    pub pieces: Vec<Option<String>>,
 }
 
 /// Sealed events of one shard, at consecutive positions, with the pieces that follow from them. All or nothing.
@@ -256,6 +265,13 @@ pub trait Turn: Send {
 
     /// As [`EventStore::load`], true until the turn ends.
     async fn load(&mut self, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError>;
+
+    /// Where streams of this shard stand, and pieces of streams of this shard. In a constant number of reads.
+    async fn look(
+        &mut self,
+        streams: &[StreamName],
+        pieces: &[(StreamName, String)],
+    ) -> Result<Looked, StoreError>;
 
     /// As [`EventStore::read_stream`], of this shard's streams.
     async fn read_stream(

@@ -1,9 +1,9 @@
 //! An event as it stands in the log: a header that is never changed or deleted, and a body that the law may take.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use bytes::Bytes;
-use domain::{ConvId, Event, EventId, Ms, MsgId, StreamKind};
+use domain::{ConvId, Event, EventId, Ms, MsgId, StreamKind, Uid};
 use uuid::Uuid;
 
 use crate::{
@@ -30,28 +30,79 @@ impl Position {
     }
 }
 
-/// A stream: a conversation's message, mark or group stream.
+/// A stream: a conversation's message, mark or group stream, or one that is of no conversation. Those of a
+/// conversation share its shard; all others share one of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StreamName {
-    /// Which of the three.
-    pub kind: StreamKind,
-    /// Whose.
-    pub conv: ConvId,
+pub enum StreamName {
+    /// Of a conversation.
+    Conversation {
+        /// Whose.
+        conv: ConvId,
+        /// Which of the three.
+        kind: StreamKind,
+    },
+    /// System notifications; the version is a notification's id.
+    Notification,
+    /// How far one person has read them.
+    Inbox(Uid),
 }
 
-/// A stream's name in short.
-pub type StreamRef<'a> = (&'a ConvId, StreamKind);
+/// The name of the one stream of notifications.
+const NOTIFICATION: &str = "notification";
+/// Before the uid in the name of an inbox.
+const INBOX: &str = "inbox-";
 
 impl StreamName {
     /// A conversation's stream of this kind.
     pub fn new(conv: &ConvId, kind: StreamKind) -> Self {
-        Self { kind, conv: conv.clone() }
+        Self::Conversation { conv: conv.clone(), kind }
+    }
+
+    /// Of which conversation, if it is of one.
+    pub fn conv(&self) -> Option<&ConvId> {
+        match self {
+            Self::Conversation { conv, .. } => Some(conv),
+            Self::Notification | Self::Inbox(_) => None,
+        }
+    }
+
+    /// Which of a conversation's three, if it is one of them.
+    pub fn kind(&self) -> Option<StreamKind> {
+        match self {
+            Self::Conversation { kind, .. } => Some(*kind),
+            Self::Notification | Self::Inbox(_) => None,
+        }
+    }
+
+    /// The shard that it is in.
+    pub fn shard(&self, shards: u16) -> Shard {
+        self.conv().map_or(Shard::OWN, |conv| Shard::of(conv, shards))
+    }
+
+    /// The name under which a log keeps what belongs together: a conversation's id, or the stream's own name.
+    pub fn cord(&self) -> Cow<'_, str> {
+        match self {
+            Self::Conversation { conv, .. } => conv.as_str().into(),
+            Self::Notification => NOTIFICATION.into(),
+            Self::Inbox(uid) => format!("{INBOX}{uid}").into(),
+        }
+    }
+
+    /// The inverse of [`StreamName::cord`] for a stream that is of no conversation.
+    pub fn parse_own(name: &str) -> Option<Self> {
+        match name.strip_prefix(INBOX) {
+            Some(uid) => Uid::parse(uid).ok().map(Self::Inbox),
+            None => (name == NOTIFICATION).then_some(Self::Notification),
+        }
     }
 }
 
 impl fmt::Display for StreamName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.kind.name(), self.conv)
+        match self {
+            Self::Conversation { conv, kind } => write!(f, "{}-{conv}", kind.name()),
+            Self::Notification | Self::Inbox(_) => f.write_str(&self.cord()),
+        }
     }
 }
 
@@ -132,7 +183,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// What happened. Fails on a type or form that this binary does not know, or on damage.
+    /// What happened in a conversation. Fails on a type or form that this binary does not know, or on damage.
     pub fn event(&self) -> Result<Event, DecodeError> {
         codec::decode(self)
     }

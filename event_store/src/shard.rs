@@ -14,6 +14,9 @@ pub const SHARD_FUNCTION: &str = "blake3-64-mod";
 pub struct Shard(u16);
 
 impl Shard {
+    /// Of the streams that are of no conversation: beyond any number of shards that a log may have.
+    pub const OWN: Self = Self(i16::MAX as u16);
+
     /// By its number, from 0.
     pub const fn new(number: u16) -> Self {
         Self(number)
@@ -33,6 +36,11 @@ impl Shard {
     /// The number itself.
     pub const fn get(self) -> u16 {
         self.0
+    }
+
+    /// Its place where each has one by its number, and the log's own streams have the last.
+    pub(crate) fn place(self, places: usize) -> usize {
+        if self == Self::OWN { places.saturating_sub(1) } else { usize::from(self.0) }
     }
 
     /// Every shard of a log.

@@ -67,7 +67,7 @@ impl ApplyError {
 }
 
 /// Data exceptions, violated constraints, and rows that exceed a limit of Postgres.
-fn is_about_data(state: &SqlState) -> bool {
+pub(crate) fn is_about_data(state: &SqlState) -> bool {
     ["22", "23", "54"].contains(&&state.code()[..2])
 }
 

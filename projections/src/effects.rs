@@ -39,9 +39,9 @@ pub(crate) struct Parked {
 }
 
 impl Parked {
-    pub(crate) fn at(header: &Header, reason: String) -> Self {
+    pub(crate) fn at(conv: &ConvId, header: &Header, reason: String) -> Self {
         let Header { shard, position, .. } = *header;
-        Self { conv: header.stream.conv.clone(), shard, position, event_id: header.event_id.get(), reason }
+        Self { conv: conv.clone(), shard, position, event_id: header.event_id.get(), reason }
     }
 }
 
@@ -58,16 +58,17 @@ pub(crate) struct Folded {
 pub(crate) fn fold(events: &[Recorded], parked: &HashSet<ConvId>) -> Folded {
     let mut folded = Folded::default();
     for recorded in events {
-        let conv = &recorded.header.stream.conv;
+        // What is of no conversation is in a shard of its own, which nobody follows here.
+        let Some(conv) = recorded.header.stream.conv() else { continue };
         if parked.contains(conv) || folded.parked.iter().any(|stopped| stopped.conv == *conv) {
             continue;
         }
         match recorded.event() {
-            Ok(event) => folded.effects.apply(&recorded.header, event),
-            Err(DecodeError::Erased) if recorded.header.stream.kind == StreamKind::Message => {
-                folded.effects.erased(&recorded.header);
+            Ok(event) => folded.effects.apply(conv, &recorded.header, event),
+            Err(DecodeError::Erased) if recorded.header.stream.kind() == Some(StreamKind::Message) => {
+                folded.effects.erased(conv, &recorded.header);
             }
-            Err(error) => folded.parked.push(Parked::at(&recorded.header, chain_of(&error))),
+            Err(error) => folded.parked.push(Parked::at(conv, &recorded.header, chain_of(&error))),
         }
     }
     folded
@@ -80,8 +81,8 @@ pub(crate) fn chain_of(error: &dyn std::error::Error) -> String {
 }
 
 impl Effects {
-    fn apply(&mut self, header: &Header, event: Event) {
-        let (conv, now) = (&header.stream.conv, header.recorded_at);
+    fn apply(&mut self, conv: &ConvId, header: &Header, event: Event) {
+        let now = header.recorded_at;
         match event {
             Event::MessageSent {
                 msg_id,
@@ -107,7 +108,7 @@ impl Effects {
                 };
                 self.history.append(conv, seq, message::encode(&fact));
                 self.mentions.note(conv, &fact);
-                self.came(header, seq, sender, create_at);
+                self.came(conv, header, seq, sender, create_at);
             }
             Event::MessageRecalled { seq, by, at } => self.marks.recall(conv, seq, by, at),
             Event::MessagesDeletedFor { uid, seqs } => self.marks.delete(conv, uid, &seqs, true),
@@ -144,16 +145,16 @@ impl Effects {
     }
 
     /// A message whose body is gone: its number stays taken.
-    fn erased(&mut self, header: &Header) {
-        let (conv, seq) = (&header.stream.conv, Seq::new(header.version));
+    fn erased(&mut self, conv: &ConvId, header: &Header) {
+        let seq = Seq::new(header.version);
         let sender = Sender::new(header.actor).unwrap_or(Sender::System);
         self.history.append(conv, seq, Vec::new());
-        self.came(header, seq, sender, header.create_at.unwrap_or(header.recorded_at));
+        self.came(conv, header, seq, sender, header.create_at.unwrap_or(header.recorded_at));
     }
 
     /// What every message does beside its body.
-    fn came(&mut self, header: &Header, seq: Seq, sender: Sender, create_at: Ms) {
-        let (conv, now) = (&header.stream.conv, header.recorded_at);
+    fn came(&mut self, conv: &ConvId, header: &Header, seq: Seq, sender: Sender, create_at: Ms) {
+        let now = header.recorded_at;
         self.heads.grow(conv, seq, now);
         match sender {
             Sender::System => self.history.system(conv, seq),

@@ -164,7 +164,8 @@ impl Follower {
                     rest.extend([second, first]);
                 }
                 Err(error) if error.is_poison() => {
-                    let parked = vec![Parked::at(&last.header, chain_of(&error))];
+                    let parked = |conv| Parked::at(conv, &last.header, chain_of(&error));
+                    let parked = last.header.stream.conv().map(parked).into_iter().collect();
                     self.step(standing, to, Folded { parked, ..Folded::default() }).await?;
                 }
                 done => done?,

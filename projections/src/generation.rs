@@ -34,17 +34,31 @@ pub enum OpenError {
 }
 
 impl Generation {
-    /// Opens the generation that serves, with a pool of `connections` of its own. Projector and queries each want
-    /// one, so that neither waits for the other.
+    /// Opens the generation of conversations that serves, with a pool of `connections` of its own. Projector and
+    /// queries each want one, so that neither waits for the other.
     pub async fn serving(config: &Config, connections: usize) -> Result<Self, OpenError> {
+        Self::serving_of(CONVERSATION, config, connections).await
+    }
+
+    /// The same of another group of read models, by its name.
+    pub async fn serving_of(
+        projection: &str,
+        config: &Config,
+        connections: usize,
+    ) -> Result<Self, OpenError> {
         let client = pool(config, "", 1)?.get().await?;
-        let row = client.query_one(include_str!("serving.sql"), &[&CONVERSATION]).await?;
-        Self::numbered(config, row.try_get(0)?, connections)
+        let row = client.query_one(include_str!("serving.sql"), &[&projection]).await?;
+        Self::numbered(projection, config, row.try_get(0)?, connections)
     }
 
     /// Opens a generation by its number.
-    pub fn numbered(config: &Config, number: i32, connections: usize) -> Result<Self, OpenError> {
-        let path = format!("-c search_path=conversation_g{number},public");
+    fn numbered(
+        projection: &str,
+        config: &Config,
+        number: i32,
+        connections: usize,
+    ) -> Result<Self, OpenError> {
+        let path = format!("-c search_path={projection}_g{number},public");
         Ok(Self { number, pool: pool(config, &path, connections)? })
     }
 

@@ -16,6 +16,7 @@ mod history;
 mod marks;
 mod member;
 mod mention;
+pub mod notification;
 mod progress;
 mod projector;
 pub mod query;

@@ -115,5 +115,5 @@ fn fact(recorded: &Recorded) -> Fact {
         *msg_id = MsgId::new(0);
     }
     let header = &recorded.header;
-    (header.stream.conv.to_string(), header.stream.kind, header.version, header.event_id, event)
+    (header.stream.cord().into_owned(), event.stream(), header.version, header.event_id, event)
 }

@@ -30,7 +30,7 @@ async fn the_corpus_is_imported_whole_in_order_and_once() {
         let Event::MessageSent { sender, content, create_at, .. } = recorded.event().unwrap() else {
             continue;
         };
-        let StreamName { conv, kind } = &recorded.header.stream;
+        let StreamName::Conversation { conv, kind } = &recorded.header.stream else { continue };
         let messages = found.entry(conv.to_string()).or_default();
         assert_eq!(
             (*kind, recorded.header.version),

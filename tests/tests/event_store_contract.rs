@@ -1,4 +1,4 @@
-//! What the port promises, asked of every adapter in the same words.
+//! What the port promises, asked of every adapter in the same words. Long because it is one list of promises.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use domain::{Event, EventId, Need, Seq, StreamKind};
 use event_store::chain::{self, Unsealed};
 use event_store::codec;
 use event_store::memory::MemoryEventStore;
-use event_store::port::{Since, Wanted};
+use event_store::port::{PieceWrite, Since, Wanted};
 use event_store::{
     Append, AppendError, Appended, Batch, EventStore, Origin, Position, Shard, ShardHead, StreamName,
 };
@@ -49,6 +49,7 @@ contract!(
     what_was_never_written_is_not_found,
     pieces_follow_from_the_events,
     every_text_survives,
+    streams_of_no_conversation_stand_apart,
 );
 
 type Store = Arc<dyn EventStore>;
@@ -60,7 +61,7 @@ fn stream(kind: StreamKind) -> StreamName {
 }
 
 fn shard_of(store: &Store, stream: &StreamName) -> Shard {
-    Shard::of(&stream.conv, store.info().shards)
+    stream.shard(store.info().shards)
 }
 
 /// A read position: small, and any number of them can be made.
@@ -162,7 +163,7 @@ async fn a_shard_is_read_in_order_and_in_pieces(store: Store) {
     assert_eq!(seen, (1..=10).collect::<Vec<_>>());
     assert_eq!(store.shard_head(shard).await.unwrap().position, after);
     assert_eq!(store.shard_heads().await.unwrap()[usize::from(shard.get())].position, after);
-    assert_eq!(store.conversation_position(&stream(StreamKind::Mark).conv).await.unwrap(), after);
+    assert_eq!(store.conversation_position(&chat(CHAT.0, CHAT.1)).await.unwrap(), after);
 }
 
 async fn what_came_since_is_read_without_read_positions(store: Store) {
@@ -196,7 +197,7 @@ async fn what_came_since_is_read_without_read_positions(store: Store) {
     let since = |conv: &domain::ConvId, after, up_to| Since { conv: conv.clone(), after, up_to };
     let facts = async |asked: &[Since], each, limit| {
         let facts = store.facts_since(asked, each, limit).await.unwrap();
-        assert!(facts.iter().all(|fact| fact.header.stream.conv == busy && fact.event().is_ok()));
+        assert!(facts.iter().all(|fact| fact.header.stream.conv() == Some(&busy) && fact.event().is_ok()));
         facts.into_iter().map(|fact| fact.header.position).collect::<Vec<_>>()
     };
     let all = since(&busy, Position::START, read);
@@ -213,7 +214,7 @@ async fn what_came_since_is_read_without_read_positions(store: Store) {
 }
 
 async fn the_first_message_after_a_position_is_found(store: Store) {
-    let conv = stream(StreamKind::Message).conv;
+    let conv = chat(CHAT.0, CHAT.1);
     let shard = shard_of(&store, &stream(StreamKind::Message));
     let mut positions = Vec::new();
     for n in 1..=9 {
@@ -397,4 +398,52 @@ async fn every_text_survives(store: Store) {
     let events = store.read_stream(&stream, 1, 100).await.unwrap();
     let read: Vec<_> = events.iter().map(|event| event.event().unwrap()).collect();
     assert_eq!(read, texts.map(name));
+}
+
+async fn streams_of_no_conversation_stand_apart(store: Store) {
+    appended(&store, append(0, 1..=3)).await.unwrap();
+    let before = store.shard_heads().await.unwrap();
+    let inbox = StreamName::Inbox(uid(7));
+    let own = |stream: &StreamName, expected, numbers: std::ops::RangeInclusive<u64>| Append {
+        stream: stream.clone(),
+        events: numbers.map(unsealed).collect(),
+        ..append(expected, [])
+    };
+    let told = appended(&store, own(&StreamName::Notification, 0, 1..=2)).await.unwrap();
+    assert_eq!((told.version, told.position), (2, Position::new(2)));
+    let read = appended(&store, own(&inbox, 0, 3..=3)).await.unwrap();
+    assert_eq!(
+        (read.version, read.position),
+        (1, Position::new(3)),
+        "one order of positions for all of them"
+    );
+    let conflict = appended(&store, own(&inbox, 0, 4..=4)).await;
+    assert_eq!(conflict, Err(AppendError::Conflict { stream: inbox.clone(), expected: 0, actual: 1 }));
+    let again = appended(&store, own(&StreamName::Notification, 0, 1..=2)).await;
+    assert_eq!(again, Ok(told));
+
+    let names: Vec<_> = [StreamName::Notification, inbox.clone()].map(|stream| stream.to_string()).into();
+    assert_eq!(names, ["notification", "inbox-7"]);
+    let events = store.read_shard(Shard::OWN, Position::START, 10).await.unwrap();
+    let streams: Vec<String> = events.iter().map(|event| event.header.stream.to_string()).collect();
+    assert_eq!(streams, ["notification", "notification", "inbox-7"]);
+    assert_eq!(store.read_stream(&inbox, 1, 10).await.unwrap(), events[2..]);
+    assert_eq!(store.read_stream(&StreamName::Inbox(uid(8)), 1, 10).await.unwrap(), []);
+    assert_eq!(store.shard_head(Shard::OWN).await.unwrap().position, read.position);
+    assert_eq!(store.shard_heads().await.unwrap(), before, "conversations' shards do not move");
+
+    let mut turn = store.turn(Shard::OWN).await.unwrap();
+    let pieces = [(inbox.clone(), "read".to_owned()), (inbox.clone(), "other".to_owned())];
+    let looked = turn.look(&[StreamName::Inbox(uid(8)), inbox.clone()], &pieces).await.unwrap();
+    assert_eq!(looked.heads.iter().map(|head| head.version).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(looked.heads[1].chain, events[2].header.chain);
+    assert_eq!(looked.pieces, [None, None]);
+    let (mut head, mut stream_head) = (turn.head(), looked.heads[1]);
+    let sealed =
+        chain::seal(unsealed(5), Shard::OWN, inbox.clone(), &mut head, &mut stream_head, START, [1; 16]);
+    let piece = PieceWrite { stream: inbox.clone(), key: "read".to_owned(), value: "5".to_owned() };
+    turn.append(&Batch { events: vec![sealed], pieces: vec![piece] }).await.unwrap();
+    let mut turn = store.turn(Shard::OWN).await.unwrap();
+    let looked = turn.look(&[], &pieces).await.unwrap();
+    assert_eq!(looked.pieces, [Some("5".to_owned()), None]);
 }

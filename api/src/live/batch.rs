@@ -37,6 +37,7 @@ pub struct Batch<'a> {
 
 /// An event that somebody here may hear of.
 struct Heard<'a> {
+    conv: &'a ConvId,
     recorded: &'a Recorded,
     /// None: a message whose body is gone.
     event: Option<Event>,
@@ -98,7 +99,7 @@ impl<'a> Batch<'a> {
         at: Position,
         recorded: &'a [Recorded],
     ) -> Result<Self, QueryError> {
-        let convs: BTreeSet<&ConvId> = recorded.iter().map(|it| &it.header.stream.conv).collect();
+        let convs: BTreeSet<&ConvId> = recorded.iter().filter_map(|it| it.header.stream.conv()).collect();
         let mut audiences = HashMap::new();
         for conv in &convs {
             match conv.kind() {
@@ -113,7 +114,7 @@ impl<'a> Batch<'a> {
         }
         let (mut events, mut later) = (Vec::with_capacity(recorded.len()), Later::default());
         for recorded in recorded {
-            let conv = &recorded.header.stream.conv;
+            let Some(conv) = recorded.header.stream.conv() else { continue };
             if audiences.get(conv).is_some_and(|audience: &Audience| audience.targets.is_empty()) {
                 continue;
             }
@@ -121,10 +122,10 @@ impl<'a> Batch<'a> {
                 Ok(event) => {
                     groups.follow(conv, &event);
                     later.note(conv, &event);
-                    events.push(Heard { recorded, event: Some(event) });
+                    events.push(Heard { conv, recorded, event: Some(event) });
                 }
-                Err(DecodeError::Erased) if recorded.header.stream.kind == StreamKind::Message => {
-                    events.push(Heard { recorded, event: None });
+                Err(DecodeError::Erased) if recorded.header.stream.kind() == Some(StreamKind::Message) => {
+                    events.push(Heard { conv, recorded, event: None });
                 }
                 // The projector parks the conversation and says so; its questions answer 503 until it is well.
                 Err(error) => tracing::warn!(%conv, %error, "an event is not pushed"),
@@ -143,9 +144,9 @@ impl<'a> Batch<'a> {
     /// How quoted messages look to those who hear of the messages that quote them.
     pub async fn quotes(&self, read_models: &ReadModels) -> Result<Quotes, QueryError> {
         let mut quotes = Quotes::new();
-        for Heard { recorded, event } in &self.events {
+        for Heard { conv, recorded, event } in &self.events {
             let Some(Event::MessageSent { reply_to: Some(quoted), .. }) = event else { continue };
-            let (conv, position) = (&recorded.header.stream.conv, recorded.header.position);
+            let position = recorded.header.position;
             let Some(audience) = self.audiences.get(conv) else { continue };
             let uids: BTreeSet<Uid> = audience.targets.iter().map(|target| target.uid).collect();
             let uids: Vec<Uid> = uids.into_iter().collect();
@@ -160,16 +161,14 @@ impl<'a> Batch<'a> {
     pub fn push(&self, cursors: &SyncCursors, before: Vector, quotes: &Quotes) {
         let resync = Push::resync(&unsealed(cursors, &before));
         let mut vector = before;
-        for Heard { recorded, event } in &self.events {
+        for Heard { conv, recorded, event } in &self.events {
             let header = &recorded.header;
             let place = (header.shard, header.position);
             vector.raise(place.0, place.1);
-            let Some(audience) = self.audiences.get(&header.stream.conv).filter(|it| !it.targets.is_empty())
-            else {
+            let Some(audience) = self.audiences.get(*conv).filter(|it| !it.targets.is_empty()) else {
                 continue;
             };
             let cursor = unsealed(cursors, &vector);
-            let conv = &header.stream.conv;
             let send = Sender { audience, place, resync: &resync };
             let seq = Seq::new(header.version);
             match event {

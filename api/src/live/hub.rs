@@ -131,6 +131,14 @@ impl Hub {
         people.into_iter().filter_map(target).flatten().collect()
     }
 
+    /// All connections.
+    pub(super) fn everybody(&self) -> Vec<Target> {
+        let state = self.state();
+        let target =
+            |outbox: &SharedOutbox| Target { uid: outbox.uid, joined: Seq::ZERO, outbox: Arc::clone(outbox) };
+        state.people.values().flatten().map(target).collect()
+    }
+
     /// The connections of the members of a group: whichever are fewer are gone through.
     pub(super) fn of_members(&self, members: &HashMap<Uid, Seq>) -> Vec<Target> {
         let connected: Option<Vec<Uid>> = {

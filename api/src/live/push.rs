@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::{ConvId, Event, GroupChange, History, Invite, Ms, Seq, Settings, Uid};
 use event_store::Vector;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::{
     rest::answers::ItemAnswer,
@@ -117,6 +118,22 @@ pub enum What<'a> {
         dissolved: bool,
         /// Who did it.
         by: u64,
+    },
+    /// The operator tells something, to the viewer or to everybody.
+    Notification {
+        /// Its number in the inbox.
+        id: u64,
+        /// What it is about.
+        category: &'a str,
+        /// What it says.
+        content: Box<RawValue>,
+        /// When it was told.
+        create_at: Ms,
+    },
+    /// The viewer has read notifications.
+    NotificationsRead {
+        /// Up to and with this one.
+        read_id: u64,
     },
     /// Pushes are missing from the cursor on: fetch from there.
     Resync {},

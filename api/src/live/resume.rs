@@ -177,7 +177,7 @@ async fn missed(app: &App, outbox: &Outbox, cursor: &str) -> Result<(Vec<Missed>
     let mut count = 0;
     for ((summary, changes), (first, end)) in here.into_iter().zip(firsts.iter().zip(ends)) {
         let mut own = Vec::new();
-        while let Some(fact) = facts.next_if(|fact| fact.header.stream.conv == summary.conv) {
+        while let Some(fact) = facts.next_if(|fact| fact.header.stream.conv() == Some(&summary.conv)) {
             own.push(fact);
         }
         let seqs = seqs(&summary, *first, *end);

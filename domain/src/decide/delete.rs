@@ -35,17 +35,30 @@ pub(super) fn delete(state: &Conversation, uid: Uid, seqs: &[Seq]) -> Result<Dec
 
 /// The opposite: what is not deleted stays as it is and counts as restored.
 pub(super) fn restore(state: &Conversation, uid: Uid, seqs: &[Seq]) -> Result<Decision, Rejection> {
+    if is_undone(state, uid, seqs) {
+        return Ok(Decision::nothing(Reply::Restored(seqs.len() as u64)));
+    }
     check(state, uid, seqs)?;
     let back: Vec<Seq> = seqs.iter().copied().filter(|seq| state.has_deleted(uid, *seq)).collect();
     let reply = Reply::Restored(seqs.len() as u64);
     Ok(changed(state, back, reply, |seqs| Event::MessagesRestoredFor { uid, seqs }))
 }
 
+/// Who was a member once and has none of these deleted may be repeating a command, so leaving changes nothing.
+fn is_undone(state: &Conversation, uid: Uid, seqs: &[Seq]) -> bool {
+    let shown = |seq: &Seq| exists(state, *seq) && !state.has_deleted(uid, *seq);
+    state.was_member(uid) && seqs.iter().all(shown)
+}
+
+fn exists(state: &Conversation, seq: Seq) -> bool {
+    seq != Seq::ZERO && seq <= state.max_seq()
+}
+
 fn check(state: &Conversation, uid: Uid, seqs: &[Seq]) -> Result<(), Rejection> {
     if !state.is_member(uid) {
         return Err(Rejection::NotAMember);
     }
-    match seqs.iter().find(|seq| **seq == Seq::ZERO || **seq > state.max_seq()) {
+    match seqs.iter().find(|seq| !exists(state, **seq)) {
         Some(beyond) => Err(Rejection::MessageNotFound(*beyond)),
         None => Ok(()),
     }
@@ -102,6 +115,19 @@ mod tests {
         given_chat([sent(ANA, "a"), sent(ANA, "b"), cleared(ANA, 1)])
             .when(delete(ANA, &[1, 2]))
             .then(deleted(ANA, &[2]), Reply::Deleted(1));
+    }
+
+    #[test]
+    fn a_repeated_undoing_gets_its_first_answer_even_after_leaving() {
+        let undone =
+            [created(BO), joined(ANA), sent(BO, "a"), deleted(ANA, &[1]), restored(ANA, &[1]), left(ANA)];
+        given_group(undone.clone()).when(restore(ANA, &[1])).then_nothing(Reply::Restored(1));
+        given_group(undone.clone()).when(restore(ANA, &[2])).then_rejected(Rejection::NotAMember);
+        given_group(undone).when(restore(CY, &[1])).then_rejected(Rejection::NotAMember);
+        // What is still deleted would have to change.
+        given_group([created(BO), joined(ANA), sent(BO, "a"), deleted(ANA, &[1]), left(ANA)])
+            .when(restore(ANA, &[1]))
+            .then_rejected(Rejection::NotAMember);
     }
 
     #[test]

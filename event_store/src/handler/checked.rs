@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use domain::{ConvId, Conversation, Key, Need};
+use domain::{ConvId, Conversation, Key, Need, StreamKind};
 
 use super::pieces;
 use crate::{
     chain,
-    port::{Append, AppendError, Appended, Batch, Found, PieceWrite, StoreError, StreamHead, Turn, Wanted},
+    port::{Append, AppendError, Appended, Batch, PieceWrite, StoreError, StreamHead, Turn, Wanted},
     recorded::{Recorded, StreamName},
     shard::Shard,
     surroundings::Surroundings,
@@ -17,6 +17,7 @@ use crate::{
 /// Events of one append: enough for any command.
 const EVENTS_MAX: usize = 1000;
 
+type Heads = HashMap<StreamName, StreamHead>;
 type Outcome = Result<Appended, AppendError>;
 
 pub(crate) async fn append(
@@ -36,17 +37,15 @@ pub(crate) async fn append(
             outcomes.push(Err(AppendError::Refused(format!("an append has at most {EVENTS_MAX} events"))));
             continue;
         }
-        let conv = append.stream.conv.clone();
-        let of_conv = heads.entry(conv).or_default();
-        if let Some(first) = repeat(&mut *turn, &append, of_conv, &batch).await? {
+        if let Some(first) = repeat(&mut *turn, &append, &heads, &batch).await? {
             outcomes.push(Ok(first));
             continue;
         }
-        if let Some(conflict) = conflict(&append, of_conv) {
+        if let Some(conflict) = conflict(&append, &heads) {
             outcomes.push(Err(conflict));
             continue;
         }
-        let stream_head = &mut of_conv[append.stream.kind as usize];
+        let stream_head = heads.entry(append.stream.clone()).or_default();
         for unsealed in append.events {
             let salt = surroundings.entropy.salt();
             let stream = append.stream.clone();
@@ -59,27 +58,31 @@ pub(crate) async fn append(
     Ok(outcomes)
 }
 
-async fn load_heads(
-    turn: &mut dyn Turn,
-    appends: &[Append],
-) -> Result<HashMap<ConvId, [StreamHead; 3]>, StoreError> {
-    let convs: BTreeSet<&ConvId> = appends.iter().map(|append| &append.stream.conv).collect();
-    let wanted: Vec<Wanted> =
-        convs.into_iter().map(|conv| Wanted { conv: conv.clone(), heads: true, needs: vec![] }).collect();
-    let found = turn.load(&wanted).await?;
-    let heads = |(wanted, found): (Wanted, Found)| (wanted.conv, found.heads.unwrap_or_default());
-    Ok(wanted.into_iter().zip(found).map(heads).collect())
+/// Of the streams that are appended to and of those that guard them.
+async fn load_heads(turn: &mut dyn Turn, appends: &[Append]) -> Result<Heads, StoreError> {
+    let guards =
+        |append: &Append| append.guards.iter().filter_map(|(kind, _)| guard(append, *kind)).collect();
+    let of_one = |append: &Append| [vec![append.stream.clone()], guards(append)].concat();
+    let streams: BTreeSet<StreamName> = appends.iter().flat_map(of_one).collect();
+    let streams: Vec<StreamName> = streams.into_iter().collect();
+    let looked = turn.look(&streams, &[]).await?;
+    Ok(streams.into_iter().zip(looked.heads).collect())
+}
+
+/// Another stream of the same conversation; a stream that is of none has no guards.
+fn guard(append: &Append, kind: StreamKind) -> Option<StreamName> {
+    append.stream.conv().map(|conv| StreamName::new(conv, kind))
 }
 
 /// The same ids at the same version are the same append.
 async fn repeat(
     turn: &mut dyn Turn,
     append: &Append,
-    heads: &[StreamHead; 3],
+    heads: &Heads,
     batch: &Batch,
 ) -> Result<Option<Appended>, StoreError> {
     let count = append.events.len();
-    if count == 0 || heads[append.stream.kind as usize].version < append.expected + count as u64 {
+    if count == 0 || version(heads, &append.stream) < append.expected + count as u64 {
         return Ok(None);
     }
     let mut there = turn.read_stream(&append.stream, append.expected + 1, count as u32).await?;
@@ -96,13 +99,17 @@ async fn repeat(
     Ok(if same { there.last().map(appended) } else { None })
 }
 
-fn conflict(append: &Append, heads: &[StreamHead; 3]) -> Option<AppendError> {
-    let own = (append.stream.kind, append.expected);
-    append.guards.iter().copied().chain([own]).find_map(|(kind, expected)| {
-        let actual = heads[kind as usize].version;
-        let stream = StreamName::new(&append.stream.conv, kind);
+fn conflict(append: &Append, heads: &Heads) -> Option<AppendError> {
+    let own = (append.stream.clone(), append.expected);
+    let guards = append.guards.iter().filter_map(|(kind, expected)| Some((guard(append, *kind)?, *expected)));
+    guards.chain([own]).find_map(|(stream, expected)| {
+        let actual = version(heads, &stream);
         (actual != expected).then_some(AppendError::Conflict { stream, expected, actual })
     })
+}
+
+fn version(heads: &Heads, stream: &StreamName) -> u64 {
+    heads.get(stream).copied().unwrap_or_default().version
 }
 
 /// The pieces as they are after these events.
@@ -111,7 +118,9 @@ async fn follow(turn: &mut dyn Turn, events: &[Recorded]) -> Result<Vec<PieceWri
     let mut facts = Vec::with_capacity(events.len());
     let mut touched: HashMap<ConvId, BTreeSet<Key>> = HashMap::new();
     for recorded in events {
-        let (header, conv) = (&recorded.header, &recorded.header.stream.conv);
+        let header = &recorded.header;
+        // What is of no conversation has no pieces that follow from it here.
+        let Some(conv) = header.stream.conv() else { continue };
         let event = recorded.event().map_err(|error| corrupt(format!("{}: {error}", header.stream)))?;
         let keys = Conversation::at(conv.clone(), [0; 3]).evolve(&event, header.version, header.event_id);
         touched.entry(conv.clone()).or_default().extend(keys);
@@ -139,7 +148,7 @@ async fn follow(turn: &mut dyn Turn, events: &[Recorded]) -> Result<Vec<PieceWri
     }
     let write = |conv: &ConvId, key: Key| {
         let value = pieces::write(states.get(conv)?, key)?;
-        Some(PieceWrite { conv: conv.clone(), key, value })
+        Some(pieces::piece(conv, key, value))
     };
     Ok(touched.iter().flat_map(|(conv, keys)| keys.iter().filter_map(|key| write(conv, *key))).collect())
 }

@@ -1,12 +1,15 @@
 //! The decision state's JSON: small values that follow from the streams and can be computed from them again.
 
 use domain::{
-    Bits, Conversation, Group, History, Invite, Key, Member, Person, Recall, Role, Seq, Settings, Source,
-    Uid, ids::Ms,
+    Bits, ConvId, Conversation, Group, History, Invite, Key, Member, Person, Recall, Role, Seq, Settings,
+    Source, Uid, ids::Ms,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::port::StoreError;
+use crate::{
+    port::{PieceWrite, StoreError},
+    recorded::StreamName,
+};
 
 /// Fields that came later have the value that stood before them where they are left out.
 #[derive(Serialize, Deserialize)]
@@ -61,6 +64,11 @@ pub(crate) fn key_text(key: Key) -> String {
         Key::Deleted(uid, bucket) => format!("deleted/{uid}/{}", bucket.get()),
         Key::Recall(seq) => format!("recall/{seq}"),
     }
+}
+
+/// A conversation's piece, to be written.
+pub(crate) fn piece(conv: &ConvId, key: Key, value: String) -> PieceWrite {
+    PieceWrite { stream: StreamName::new(conv, key.stream()), key: key_text(key), value }
 }
 
 /// A piece's value as it is now; none if it is not known.

@@ -8,7 +8,7 @@ use super::{CommandError, Request, known::Known, pieces};
 use crate::{
     chain::{self, Unsealed},
     codec,
-    port::{Batch, PieceWrite, ShardHead, StoreError},
+    port::{Batch, ShardHead, StoreError},
     recorded::{Origin, StreamName},
     shard::Shard,
     surroundings::Surroundings,
@@ -71,7 +71,7 @@ impl Plan {
             for key in keys {
                 let value =
                     pieces::write(&cord.state, key).ok_or_else(|| unknown(conv, &pieces::key_text(key)))?;
-                batch.pieces.push(PieceWrite { conv: conv.clone(), key, value });
+                batch.pieces.push(pieces::piece(conv, key, value));
             }
         }
         Ok(Self { batch, answers, head })

@@ -1,20 +1,20 @@
 //! Appends a batch: BEGIN, the lock, the rows, COMMIT, all on their way before the first answer comes.
 
-use std::{collections::HashMap, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
 use deadpool_postgres::{Client, Object};
-use domain::ConvId;
 use tokio_postgres::{Statement, types::ToSql};
 use uuid::Uuid;
 
 use super::{
     Inner,
+    conversations::Numbers,
     failure::{of_append, unavailable},
     rows, turn,
 };
 use crate::{
     port::{Batch, ShardHead, StoreError},
-    recorded::{Body, Origin, Recorded},
+    recorded::{Body, Origin, Recorded, StreamName},
     shard::Shard,
 };
 
@@ -35,7 +35,7 @@ pub(super) async fn append_at(
         return Ok(turn::shard_head(&client, shard).await?.position == seen.position);
     }
     ensure_month(inner, &client, &batch.events).await?;
-    let numbers = inner.conversations.numbers_or_new(&client, shard, &conversations(batch)).await?;
+    let numbers = inner.conversations.numbers_or_new(&client, shard, &cords(batch)).await?;
     inner.conversations.remember(&numbers);
     let statements = Statements::prepare(&client).await?;
     let columns = Columns::of(batch, &numbers);
@@ -74,10 +74,10 @@ pub(super) async fn append_at(
     }
 }
 
-/// The conversations of a batch, each at least once.
-pub(super) fn conversations(batch: &Batch) -> Vec<&ConvId> {
-    let of_events = batch.events.iter().map(|event| &event.header.stream.conv);
-    let mut all: Vec<&ConvId> = of_events.chain(batch.pieces.iter().map(|piece| &piece.conv)).collect();
+/// What has a short key in a batch, each once.
+pub(super) fn cords(batch: &Batch) -> Vec<Cow<'_, str>> {
+    let of_events = batch.events.iter().map(|event| event.header.stream.cord());
+    let mut all: Vec<_> = of_events.chain(batch.pieces.iter().map(|piece| piece.stream.cord())).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -147,30 +147,32 @@ pub(super) struct Columns<'a> {
     salt: Vec<&'a [u8]>,
     bytes: Vec<&'a [u8]>,
     piece_stream: Vec<i64>,
-    piece_key: Vec<String>,
+    piece_key: Vec<&'a str>,
     piece_value: Vec<&'a str>,
 }
 
 type Inserted = Result<u64, tokio_postgres::Error>;
 
 impl<'a> Columns<'a> {
-    pub fn of(batch: &'a Batch, numbers: &HashMap<ConvId, i64>) -> Self {
+    pub fn of(batch: &'a Batch, numbers: &Numbers) -> Self {
         let mut columns = Self::default();
-        let number = |conv: &ConvId| numbers.get(conv).copied().unwrap_or_default();
+        let id = |stream: &StreamName| {
+            let number = numbers.get(&*stream.cord()).copied().unwrap_or_default();
+            rows::stream_id(number, stream.kind())
+        };
         for event in &batch.events {
-            let conv_no = number(&event.header.stream.conv);
-            columns.push(conv_no, event);
+            columns.push(id(&event.header.stream), event);
         }
         for piece in &batch.pieces {
-            columns.piece_stream.push(rows::stream_id(number(&piece.conv), piece.key.stream()));
-            columns.piece_key.push(crate::handler::pieces::key_text(piece.key));
+            columns.piece_stream.push(id(&piece.stream));
+            columns.piece_key.push(&piece.key);
             columns.piece_value.push(&piece.value);
         }
         columns
     }
 
-    fn push(&mut self, conv_no: i64, Recorded { header, body }: &'a Recorded) {
-        self.stream_id.push(rows::stream_id(conv_no, header.stream.kind));
+    fn push(&mut self, stream_id: i64, Recorded { header, body }: &'a Recorded) {
+        self.stream_id.push(stream_id);
         self.version.push(header.version as i64);
         self.position.push(rows::position(header.position));
         self.recorded_at.push(header.recorded_at);

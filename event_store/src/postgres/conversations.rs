@@ -1,13 +1,12 @@
-//! Conversations' short keys, remembered.
+//! Short keys of conversations, and of the streams that are of none, remembered.
 
 use std::{
     collections::HashMap,
     num::NonZeroUsize,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use deadpool_postgres::Client;
-use domain::ConvId;
 use lru::LruCache;
 
 use super::failure::unavailable;
@@ -18,8 +17,11 @@ const REMEMBERED_MAX: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
 
 const DOING: &str = "look up conversations";
 
+/// Short keys by the names that they stand for, see [`StreamName::cord`](crate::StreamName::cord).
+pub(super) type Numbers = HashMap<Arc<str>, i64>;
+
 pub(super) struct Conversations {
-    remembered: Mutex<LruCache<ConvId, i64>>,
+    remembered: Mutex<LruCache<Arc<str>, i64>>,
 }
 
 impl Conversations {
@@ -28,12 +30,8 @@ impl Conversations {
     }
 
     /// The numbers of those that have one.
-    pub async fn numbers(
-        &self,
-        client: &Client,
-        conversations: &[&ConvId],
-    ) -> Result<HashMap<ConvId, i64>, StoreError> {
-        let (mut numbers, unknown) = self.recall(conversations);
+    pub async fn numbers(&self, client: &Client, cords: &[impl AsRef<str>]) -> Result<Numbers, StoreError> {
+        let (mut numbers, unknown) = self.recall(cords);
         if !unknown.is_empty() {
             let found = look_up(client, &unknown).await?;
             self.remember(&found);
@@ -48,15 +46,14 @@ impl Conversations {
         &self,
         client: &Client,
         shard: Shard,
-        conversations: &[&ConvId],
-    ) -> Result<HashMap<ConvId, i64>, StoreError> {
-        let (mut numbers, unknown) = self.recall(conversations);
+        cords: &[impl AsRef<str>],
+    ) -> Result<Numbers, StoreError> {
+        let (mut numbers, unknown) = self.recall(cords);
         if unknown.is_empty() {
             return Ok(numbers);
         }
         numbers.extend(look_up(client, &unknown).await?);
-        let new: Vec<&str> =
-            unknown.into_iter().filter(|text| !numbers.keys().any(|id| id.as_str() == *text)).collect();
+        let new: Vec<&str> = unknown.into_iter().filter(|text| !numbers.contains_key(*text)).collect();
         if !new.is_empty() {
             let add = client
                 .prepare_cached(include_str!("add_conversations.sql"))
@@ -71,21 +68,21 @@ impl Conversations {
         Ok(numbers)
     }
 
-    pub fn remember(&self, numbers: &HashMap<ConvId, i64>) {
+    pub fn remember(&self, numbers: &Numbers) {
         let mut remembered = self.lock();
-        for (conv, number) in numbers {
-            remembered.put(conv.clone(), *number);
+        for (cord, number) in numbers {
+            remembered.put(Arc::clone(cord), *number);
         }
     }
 
-    fn recall<'a>(&self, conversations: &[&'a ConvId]) -> (HashMap<ConvId, i64>, Vec<&'a str>) {
+    fn recall<'a>(&self, cords: &'a [impl AsRef<str>]) -> (Numbers, Vec<&'a str>) {
         let mut remembered = self.lock();
-        let mut numbers = HashMap::with_capacity(conversations.len());
+        let mut numbers = HashMap::with_capacity(cords.len());
         let mut unknown = Vec::new();
-        for conv in conversations {
-            match remembered.get(*conv) {
-                Some(number) => drop(numbers.insert((*conv).clone(), *number)),
-                None => unknown.push(conv.as_str()),
+        for cord in cords.iter().map(AsRef::as_ref) {
+            match remembered.get_key_value(cord) {
+                Some((cord, number)) => drop(numbers.insert(Arc::clone(cord), *number)),
+                None => unknown.push(cord),
             }
         }
         unknown.sort_unstable();
@@ -93,18 +90,16 @@ impl Conversations {
         (numbers, unknown)
     }
 
-    fn lock(&self) -> MutexGuard<'_, LruCache<ConvId, i64>> {
+    fn lock(&self) -> MutexGuard<'_, LruCache<Arc<str>, i64>> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-async fn look_up(client: &Client, conversations: &[&str]) -> Result<HashMap<ConvId, i64>, StoreError> {
+async fn look_up(client: &Client, cords: &[&str]) -> Result<Numbers, StoreError> {
     let statement = client
         .prepare_cached(include_str!("conversation_numbers.sql"))
         .await
         .map_err(|error| unavailable(DOING, error))?;
-    let rows =
-        client.query(&statement, &[&conversations]).await.map_err(|error| unavailable(DOING, error))?;
-    let parsed = rows.iter().filter_map(|row| Some((ConvId::parse(row.get(0)).ok()?, row.get(1))));
-    Ok(parsed.collect())
+    let rows = client.query(&statement, &[&cords]).await.map_err(|error| unavailable(DOING, error))?;
+    Ok(rows.iter().map(|row| (row.get::<_, &str>(0).into(), row.get(1))).collect())
 }

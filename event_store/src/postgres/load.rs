@@ -13,7 +13,8 @@ use uuid::Uuid;
 use super::{conversations::Conversations, failure::unavailable, rows};
 use crate::{
     handler::pieces::key_text,
-    port::{Found, StoreError, StreamHead, Wanted},
+    port::{Found, Looked, StoreError, StreamHead, Wanted},
+    recorded::StreamName,
 };
 
 pub(super) const DOING: &str = "load what commands need";
@@ -41,7 +42,7 @@ pub(super) async fn load(
     loads: &AtomicU64,
     wanted: &[Wanted],
 ) -> Result<Vec<Found>, StoreError> {
-    let convs: Vec<_> = wanted.iter().map(|wanted| &wanted.conv).collect();
+    let convs: Vec<_> = wanted.iter().map(|wanted| wanted.conv.as_str()).collect();
     let numbers = conversations.numbers(client, &convs).await?;
     loads.fetch_add(1, Ordering::Relaxed);
     let mut found: Vec<Found> = wanted
@@ -51,7 +52,7 @@ pub(super) async fn load(
     let mut asked = Asked::default();
     for (place, wanted) in wanted.iter().enumerate() {
         // One that has no number has no events either.
-        if let Some(conv_no) = numbers.get(&wanted.conv) {
+        if let Some(conv_no) = numbers.get(wanted.conv.as_str()) {
             asked.ask(place, *conv_no, wanted);
         }
     }
@@ -102,22 +103,22 @@ impl Asked {
     fn ask(&mut self, place: usize, conv_no: i64, wanted: &Wanted) {
         self.places.insert(conv_no, place);
         if wanted.heads {
-            self.heads.extend(StreamKind::ALL.map(|kind| rows::stream_id(conv_no, kind)));
+            self.heads.extend(StreamKind::ALL.map(|kind| rows::stream_id(conv_no, Some(kind))));
         }
         for need in &wanted.needs {
             match need {
                 Need::Piece(key) => {
-                    let (stream, text) = (rows::stream_id(conv_no, key.stream()), key_text(*key));
+                    let (stream, text) = (rows::stream_id(conv_no, Some(key.stream())), key_text(*key));
                     self.piece_streams.push(stream);
                     self.piece_keys.push(text.clone());
                     self.keys.insert((stream, text), *key);
                 }
                 Need::Message(seq) => {
-                    self.message_streams.push(rows::stream_id(conv_no, StreamKind::Message));
+                    self.message_streams.push(rows::stream_id(conv_no, Some(StreamKind::Message)));
                     self.message_versions.push(seq.get() as i64);
                 }
                 Need::Event(kind, id) => {
-                    self.event_streams.push(rows::stream_id(conv_no, *kind));
+                    self.event_streams.push(rows::stream_id(conv_no, Some(*kind)));
                     self.event_ids.push(id.get());
                 }
             }
@@ -128,6 +129,40 @@ impl Asked {
         let (conv_no, kind) = rows::parts(stream_id);
         (self.places.get(&conv_no).copied(), kind)
     }
+}
+
+/// Where streams stand, and pieces of theirs, in at most three statements.
+pub(super) async fn look(
+    client: &Client,
+    conversations: &Conversations,
+    loads: &AtomicU64,
+    streams: &[StreamName],
+    pieces: &[(StreamName, String)],
+) -> Result<Looked, StoreError> {
+    let cords: Vec<_> =
+        streams.iter().chain(pieces.iter().map(|(stream, _)| stream)).map(StreamName::cord).collect();
+    let numbers = conversations.numbers(client, &cords).await?;
+    loads.fetch_add(1, Ordering::Relaxed);
+    let id = |stream: &StreamName| Some(rows::stream_id(*numbers.get(&*stream.cord())?, stream.kind()));
+    // One that has no number has no events and no pieces either.
+    let head_ids: Vec<i64> = streams.iter().filter_map(id).collect();
+    let (piece_ids, keys): (Vec<i64>, Vec<&str>) =
+        pieces.iter().filter_map(|(stream, key)| Some((id(stream)?, key.as_str()))).unzip();
+    let (head_params, piece_params): (Params<1>, Params<2>) = ([&head_ids], [&piece_ids, &keys]);
+    let (heads, found) = tokio::try_join!(
+        query(client, loads, include_str!("stream_heads.sql"), &head_params, head_ids.len()),
+        query(client, loads, include_str!("pieces.sql"), &piece_params, keys.len()),
+    )?;
+    let mut by_stream: HashMap<i64, StreamHead> = HashMap::new();
+    for row in heads {
+        let version: i64 = row.get(1);
+        by_stream.insert(row.get(0), StreamHead { version: version as u64, chain: rows::hash(row.get(2))? });
+    }
+    let values: HashMap<(i64, String), String> =
+        found.iter().map(|row| ((row.get(0), row.get(1)), row.get(2))).collect();
+    let head = |stream| id(stream).and_then(|id| by_stream.get(&id).copied()).unwrap_or_default();
+    let value = |(stream, key): &(StreamName, String)| values.get(&(id(stream)?, key.clone())).cloned();
+    Ok(Looked { heads: streams.iter().map(head).collect(), pieces: pieces.iter().map(value).collect() })
 }
 
 async fn query(

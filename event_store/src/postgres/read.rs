@@ -17,15 +17,16 @@ pub(super) async fn stream(
     from: u64,
     limit: u32,
 ) -> Result<Vec<Recorded>, StoreError> {
-    let numbers = conversations.numbers(client, &[&stream.conv]).await?;
-    let Some(conv_no) = numbers.get(&stream.conv) else { return Ok(vec![]) };
+    let cord = stream.cord();
+    let numbers = conversations.numbers(client, &[&cord]).await?;
+    let Some(number) = numbers.get(&*cord) else { return Ok(vec![]) };
     let statement = client
         .prepare_cached(include_str!("read_stream.sql"))
         .await
         .map_err(|error| unavailable(DOING, error))?;
     let from = i64::try_from(from).unwrap_or(i64::MAX);
     let rows = client
-        .query(&statement, &[&rows::stream_id(*conv_no, stream.kind), &from, &i64::from(limit)])
+        .query(&statement, &[&rows::stream_id(*number, stream.kind()), &from, &i64::from(limit)])
         .await
         .map_err(|error| unavailable(DOING, error))?;
     rows.iter().map(rows::recorded).collect()

@@ -15,8 +15,12 @@ use crate::{
 /// Streams that one conversation may have: room for more kinds than there are.
 const STREAMS_PER_CONVERSATION: i64 = 8;
 
-pub(super) fn stream_id(conv_no: i64, kind: StreamKind) -> i64 {
-    conv_no * STREAMS_PER_CONVERSATION + kind as i64
+/// The kind of a stream that is of no conversation.
+const OWN_KIND: i64 = STREAMS_PER_CONVERSATION - 1;
+
+/// `kind` is none for a stream that is of no conversation.
+pub(super) fn stream_id(number: i64, kind: Option<StreamKind>) -> i64 {
+    number * STREAMS_PER_CONVERSATION + kind.map_or(OWN_KIND, |kind| kind as i64)
 }
 
 /// The conversation's number and the stream's kind.
@@ -37,16 +41,19 @@ pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 32], StoreError> {
     bytes.try_into().map_err(|_| corrupt("read a hash", format!("it has {} bytes", bytes.len())))
 }
 
+fn stream(cord: &str, stream_id: i64) -> Option<StreamName> {
+    match parts(stream_id).1 {
+        Some(kind) => Some(StreamName::Conversation { conv: ConvId::parse(cord).ok()?, kind }),
+        None => StreamName::parse_own(cord),
+    }
+}
+
 /// A row of read_stream.sql, read_shard.sql or events_by_id.sql.
 pub(super) fn recorded(row: &Row) -> Result<Recorded, StoreError> {
     let doing = "read an event";
-    let conv: &str = row.get("conv_id");
-    let conv =
-        ConvId::parse(conv).map_err(|error| corrupt(doing, format!("conversation {conv}: {error}")))?;
-    let stream_id: i64 = row.get("stream_id");
+    let stream = stream(row.get("conv_id"), row.get("stream_id"))
+        .ok_or_else(|| corrupt(doing, format!("stream {}", row.get::<_, i64>("stream_id"))))?;
     let version: i64 = row.get("version");
-    let kind = parts(stream_id).1.ok_or_else(|| corrupt(doing, format!("stream {stream_id} of {conv}")))?;
-    let stream = StreamName { kind, conv };
     let body = match (row.get::<_, Option<&[u8]>>("salt"), row.get::<_, Option<&[u8]>>("bytes")) {
         (Some(salt), Some(bytes)) => {
             let salt = salt.try_into().map_err(|_| corrupt(doing, format!("{stream} {version}: salt")))?;

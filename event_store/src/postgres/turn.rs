@@ -11,7 +11,7 @@ use super::{
     load, read, rows,
 };
 use crate::{
-    port::{Batch, Found, ShardHead, StoreError, Turn, Wanted},
+    port::{Batch, Found, Looked, ShardHead, StoreError, Turn, Wanted},
     recorded::{Position, Recorded, StreamName},
     shard::Shard,
 };
@@ -97,6 +97,14 @@ impl Turn for PostgresTurn<'_> {
         load::load(self.client()?, &self.inner.conversations, &self.inner.loads, wanted).await
     }
 
+    async fn look(
+        &mut self,
+        streams: &[StreamName],
+        pieces: &[(StreamName, String)],
+    ) -> Result<Looked, StoreError> {
+        load::look(self.client()?, &self.inner.conversations, &self.inner.loads, streams, pieces).await
+    }
+
     async fn read_stream(
         &mut self,
         stream: &StreamName,
@@ -115,7 +123,7 @@ impl Turn for PostgresTurn<'_> {
             return Ok(());
         }
         append::ensure_month(self.inner, client, &batch.events).await?;
-        let convs = append::conversations(batch);
+        let convs = append::cords(batch);
         let numbers = self.inner.conversations.numbers_or_new(client, self.shard, &convs).await?;
         let columns = Columns::of(batch, &numbers);
         let (shard, seen) = (self.shard.get() as i16, rows::position(self.head.position));
@@ -129,11 +137,12 @@ impl Turn for PostgresTurn<'_> {
         if let Err(error) = done {
             // What this transaction made is gone with it, a new month's partition too.
             *self.inner.month() = 0..0;
+            self.inner.recent.forget_shard(self.shard);
             return Err(of_append(append::DOING, error));
         }
         drop(self.client.take());
         self.inner.conversations.remember(&numbers);
-        self.inner.notifier.grown(self.shard);
+        self.inner.grown(self.shard, &batch.events);
         Ok(())
     }
 }

@@ -34,15 +34,25 @@ pub(crate) async fn read(
     generation: i32,
     shard: Shard,
 ) -> Result<(Position, HashSet<ConvId>), Error> {
+    read_of(client, CONVERSATION, generation, shard).await
+}
+
+/// The same of another group of read models.
+pub(crate) async fn read_of(
+    client: &Object,
+    projection: &str,
+    generation: i32,
+    shard: Shard,
+) -> Result<(Position, HashSet<ConvId>), Error> {
     let (position, parked) = futures_util::future::try_join(
         client.prepare_cached(include_str!("position.sql")),
         client.prepare_cached(include_str!("parked.sql")),
     )
     .await?;
     let shard = i32::from(shard.get());
-    let position = client.query_opt(&position, &[&CONVERSATION, &generation, &shard]).await?;
+    let position = client.query_opt(&position, &[&projection, &generation, &shard]).await?;
     let position = position.map(|row| row.try_get(0)).transpose()?.map_or(Position::START, position_of);
-    let parked = client.query(&parked, &[&CONVERSATION, &generation, &shard]).await?;
+    let parked = client.query(&parked, &[&projection, &generation, &shard]).await?;
     let parked = parked.iter().map(|row| row.try_get::<_, &str>(0)).collect::<Result<Vec<_>, _>>()?;
     Ok((position, parked.into_iter().filter_map(|conv| ConvId::parse(conv).ok()).collect()))
 }
@@ -54,6 +64,11 @@ pub(crate) fn positions(rows: &[Row]) -> Result<Vec<(Shard, Position)>, Error> {
         Ok((Shard::new(shard as u16), position_of(row.try_get(1)?)))
     };
     rows.iter().map(position).collect()
+}
+
+/// Reads a row of `position.sql`.
+pub(crate) fn position_of_row(row: &Row) -> Result<Position, Error> {
+    row.try_get(0).map(position_of)
 }
 
 fn position_of(position: i64) -> Position {

@@ -135,14 +135,14 @@ async fn touched(store: &dyn EventStore, viewer: Uid, grown: &[Grown]) -> Result
     };
     // Where the page's facts are used up, nobody knows of those behind the last conversation.
     let used_up = facts.len() == FACTS_OF_PAGE_MAX as usize;
-    let cut = facts.last().filter(|_| used_up).map(|last| last.header.stream.conv.clone());
+    let cut = facts.last().filter(|_| used_up).and_then(|last| last.header.stream.conv().cloned());
     let mut cut_at = cut.and_then(|conv| asked.iter().position(|it| it.conv == conv)).unwrap_or(usize::MAX);
     let mut facts = facts.into_iter().peekable();
     let mut all = Vec::with_capacity(grown.len());
     for Grown { standing, others, .. } in grown {
         let mut touched = Touched::default();
         let mut seen = 0;
-        while let Some(fact) = facts.next_if(|fact| fact.header.stream.conv == standing.conv) {
+        while let Some(fact) = facts.next_if(|fact| fact.header.stream.conv() == Some(&standing.conv)) {
             seen += 1;
             touched.take(fact, viewer);
         }

@@ -180,6 +180,10 @@ impl Model {
     }
 
     pub fn restore(&mut self, person: Person, seqs: &BTreeSet<usize>) -> Expected {
+        let shown = |seq: &usize| *seq <= self.messages.len() && !self.of(person).deleted.contains(seq);
+        if self.people.contains_key(&person) && seqs.iter().all(shown) {
+            return Expected::Done(seqs.len() as u64);
+        }
         if !self.is_inside(person) {
             return Expected::NotAMember;
         }

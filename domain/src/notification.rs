@@ -1,0 +1,413 @@
+//! System notifications: what the operator tells one person, many, or everybody, apart from conversations.
+//!
+//! They stand in one stream whose version is the notification's id; how far a person has read is a watermark, in a
+//! stream of that person's own. Decides here as conversations do in [`decide`](crate::decide()): facts or a reason.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::{
+    event_id::EventId,
+    ids::{Ms, Uid},
+    rejection::Rejection,
+};
+
+/// A notification's number, from 1; [`NotificationId::ZERO`] stands for "before the first".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct NotificationId(u64);
+
+impl NotificationId {
+    /// Before the first: where one stands who has read nothing.
+    pub const ZERO: Self = Self(0);
+    /// The largest that a JavaScript number holds exactly: ids are numbers on the wire.
+    pub const MAX: u64 = (1 << 53) - 1;
+
+    /// Any count from 0; larger than [`NotificationId::MAX`] is clamped, far beyond any head.
+    pub const fn new(value: u64) -> Self {
+        if value > Self::MAX { Self(Self::MAX) } else { Self(value) }
+    }
+
+    /// The number itself.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// Whom a notification is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recipients {
+    /// Everybody, also those who come later.
+    All,
+    /// These people, ascending, each once.
+    People(Vec<Uid>),
+}
+
+/// Why something is not a notification.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotificationError {
+    /// Nobody, or too many for one event.
+    #[error("to is \"all\" or 1 to {max} uids", max = Recipients::PEOPLE_MAX)]
+    Recipients,
+    /// Not a category's name.
+    #[error("category is 1 to {max} of a-z, 0-9, _, - and .", max = Category::LEN_MAX)]
+    Category,
+    /// Neither a string nor an object.
+    #[error("content is a string or an object, and not empty")]
+    Shape,
+    /// Past the limit.
+    #[error("content has {bytes} bytes; the limit is {limit}")]
+    TooLarge {
+        /// What it has.
+        bytes: usize,
+        /// What it may have.
+        limit: usize,
+    },
+    /// U+0000 somewhere in it.
+    #[error("content has a NUL character")]
+    Nul,
+}
+
+impl Recipients {
+    /// People in one notification: keeps an event's list below 200 KB.
+    pub const PEOPLE_MAX: usize = 10_000;
+
+    /// Sorts them, drops repeats and checks how many there are.
+    pub fn people(mut uids: Vec<Uid>) -> Result<Self, NotificationError> {
+        uids.sort_unstable();
+        uids.dedup();
+        if (1..=Self::PEOPLE_MAX).contains(&uids.len()) {
+            Ok(Self::People(uids))
+        } else {
+            Err(NotificationError::Recipients)
+        }
+    }
+
+    /// Is it for this person, too?
+    pub fn include(&self, uid: Uid) -> bool {
+        match self {
+            Self::All => true,
+            Self::People(uids) => uids.binary_search(&uid).is_ok(),
+        }
+    }
+}
+
+/// What a notification is about, for the app: it may draw, group or silence by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Category(String);
+
+impl Category {
+    /// The longest, in bytes.
+    pub const LEN_MAX: usize = 64;
+
+    /// Checks length and alphabet.
+    pub fn parse(text: &str) -> Result<Self, NotificationError> {
+        let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"_-.".contains(&b);
+        if (1..=Self::LEN_MAX).contains(&text.len()) && text.bytes().all(allowed) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(NotificationError::Category)
+        }
+    }
+
+    /// As it was written; trusted.
+    pub fn from_log(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a notification says: a JSON string or object, kept as the compact text that is stored, hashed and sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotificationContent(String);
+
+impl NotificationContent {
+    /// Checks shape and size. `limit` is in bytes, of a string's UTF-8 or of an object's JSON.
+    pub fn parse(value: &Value, limit: usize) -> Result<Self, NotificationError> {
+        let json = value.to_string();
+        let bytes = match value {
+            Value::String(text) => text.len(),
+            Value::Object(_) => json.len(),
+            _ => return Err(NotificationError::Shape),
+        };
+        if bytes == 0 || value.as_object().is_some_and(|fields| fields.is_empty()) {
+            return Err(NotificationError::Shape);
+        }
+        if bytes > limit {
+            return Err(NotificationError::TooLarge { bytes, limit });
+        }
+        if has_nul(value) {
+            return Err(NotificationError::Nul);
+        }
+        Ok(Self(json))
+    }
+
+    /// As it was written; trusted.
+    pub fn from_log(json: String) -> Self {
+        Self(json)
+    }
+
+    /// The JSON text.
+    pub fn json(&self) -> &str {
+        &self.0
+    }
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// To whom.
+    pub to: Recipients,
+    /// About what.
+    pub category: Category,
+    /// What it says.
+    pub content: NotificationContent,
+}
+
+/// What may be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotificationCommand {
+    /// Tell something.
+    Post {
+        /// What, and to whom.
+        notification: Notification,
+        /// By whom; the right was checked at the door.
+        by: Uid,
+        /// Now.
+        at: Ms,
+        /// By this a repeat finds its first answer; the door makes one up where the client has none.
+        key: Uuid,
+    },
+    /// Have read.
+    Read {
+        /// Who.
+        uid: Uid,
+        /// Up to and with this one.
+        read_id: NotificationId,
+        /// Now.
+        at: Ms,
+    },
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotificationEvent {
+    /// In the stream `notification`.
+    Sent {
+        /// What, and to whom.
+        notification: Notification,
+        /// By whom.
+        by: Uid,
+        /// When.
+        at: Ms,
+    },
+    /// In the person's own stream `inbox-<uid>`.
+    Read {
+        /// Who.
+        uid: Uid,
+        /// Up to and with this one; only ever raised.
+        read_id: NotificationId,
+        /// When.
+        at: Ms,
+    },
+}
+
+/// What is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotificationReply {
+    /// To Post.
+    Posted {
+        /// Its number.
+        id: NotificationId,
+        /// When it was told.
+        at: Ms,
+        /// Is it a repeat?
+        duplicate: bool,
+    },
+    /// To Read: the watermark that stands.
+    Read(NotificationId),
+}
+
+/// The first time of a Post.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// Its number.
+    pub id: NotificationId,
+    /// When it was told.
+    pub at: Ms,
+    /// What it said; none once its body is erased, and then it is not compared.
+    pub notification: Option<Notification>,
+    /// Is who asks now another request, and not the same one after its first outcome got lost?
+    pub duplicate: bool,
+}
+
+/// What a decision needs to know.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Notifications {
+    /// The newest notification.
+    pub head: NotificationId,
+    /// The first time of a Post with this key, if there was one.
+    pub earlier: Option<Posted>,
+    /// How far the person of a Read has read.
+    pub read_id: NotificationId,
+}
+
+/// A fact with its id, if there is a new one, and the answer.
+pub type NotificationDecision = (Option<(EventId, NotificationEvent)>, NotificationReply);
+
+impl Notifications {
+    /// Gives a fact or a reason.
+    pub fn decide(&self, command: &NotificationCommand) -> Result<NotificationDecision, Rejection> {
+        match command {
+            NotificationCommand::Post { notification, by, at, key } => {
+                self.post(notification, *by, *at, *key)
+            }
+            NotificationCommand::Read { uid, read_id, at } => self.read(*uid, *read_id, *at),
+        }
+    }
+
+    fn post(
+        &self,
+        notification: &Notification,
+        by: Uid,
+        at: Ms,
+        key: Uuid,
+    ) -> Result<NotificationDecision, Rejection> {
+        if let Some(Posted { id, at, notification: said, duplicate }) = &self.earlier {
+            return match said {
+                Some(said) if said != notification => Err(Rejection::IdempotencyConflict),
+                _ => Ok((None, NotificationReply::Posted { id: *id, at: *at, duplicate: *duplicate })),
+            };
+        }
+        let fact = NotificationEvent::Sent { notification: notification.clone(), by, at };
+        let id = NotificationId::new(self.head.get() + 1);
+        Ok((Some((EventId::notified(by, key), fact)), NotificationReply::Posted { id, at, duplicate: false }))
+    }
+
+    fn read(&self, uid: Uid, read_id: NotificationId, at: Ms) -> Result<NotificationDecision, Rejection> {
+        if read_id <= self.read_id {
+            return Ok((None, NotificationReply::Read(self.read_id)));
+        }
+        if read_id > self.head {
+            return Err(Rejection::NotificationBeyondHead { head: self.head });
+        }
+        let fact = NotificationEvent::Read { uid, read_id, at };
+        Ok((Some((EventId::notifications_read(uid, read_id), fact)), NotificationReply::Read(read_id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn uid(n: u64) -> Uid {
+        Uid::new(n).unwrap()
+    }
+
+    fn told(text: &str) -> Notification {
+        let content = NotificationContent::parse(&json!(text), 100).unwrap();
+        Notification { to: Recipients::All, category: Category::parse("news").unwrap(), content }
+    }
+
+    const KEY: Uuid = Uuid::from_u128(3);
+
+    fn post(text: &str) -> NotificationCommand {
+        NotificationCommand::Post { notification: told(text), by: uid(1), at: 5, key: KEY }
+    }
+
+    fn read(read_id: u64) -> NotificationCommand {
+        NotificationCommand::Read { uid: uid(7), read_id: NotificationId::new(read_id), at: 9 }
+    }
+
+    fn at(head: u64, read_id: u64) -> Notifications {
+        let (head, read_id) = (NotificationId::new(head), NotificationId::new(read_id));
+        Notifications { head, earlier: None, read_id }
+    }
+
+    #[test]
+    fn a_notification_takes_the_next_id() {
+        let (fact, reply) = at(41, 0).decide(&post("hi")).unwrap();
+        let id = NotificationId::new(42);
+        assert_eq!(reply, NotificationReply::Posted { id, at: 5, duplicate: false });
+        let sent = NotificationEvent::Sent { notification: told("hi"), by: uid(1), at: 5 };
+        assert_eq!(fact, Some((EventId::notified(uid(1), KEY), sent)));
+    }
+
+    #[test]
+    fn a_repeat_gets_its_first_answer_and_another_payload_is_a_conflict() {
+        let id = NotificationId::new(2);
+        let first = Posted { id, at: 5, notification: Some(told("hi")), duplicate: true };
+        let known = |earlier| Notifications { earlier: Some(earlier), ..at(9, 0) };
+        let again = NotificationReply::Posted { id, at: 5, duplicate: true };
+        assert_eq!(known(first.clone()).decide(&post("hi")), Ok((None, again)));
+        assert_eq!(known(first.clone()).decide(&post("other")), Err(Rejection::IdempotencyConflict));
+        let erased = Posted { notification: None, ..first.clone() };
+        assert_eq!(known(erased).decide(&post("other")), Ok((None, again)));
+        let lost = Posted { duplicate: false, ..first };
+        let first_answer = NotificationReply::Posted { id, at: 5, duplicate: false };
+        assert_eq!(known(lost).decide(&post("hi")), Ok((None, first_answer)));
+    }
+
+    #[test]
+    fn the_watermark_only_rises_and_never_beyond_the_head() {
+        let (fact, reply) = at(9, 3).decide(&read(5)).unwrap();
+        assert_eq!(reply, NotificationReply::Read(NotificationId::new(5)));
+        assert!(fact.is_some());
+        for lower in [0, 2, 3] {
+            let stands = NotificationReply::Read(NotificationId::new(3));
+            assert_eq!(at(9, 3).decide(&read(lower)), Ok((None, stands)));
+        }
+        let head = NotificationId::new(9);
+        assert_eq!(at(9, 3).decide(&read(10)), Err(Rejection::NotificationBeyondHead { head }));
+    }
+
+    #[test]
+    fn recipients_are_a_set_of_bounded_size() {
+        let people = Recipients::people(vec![uid(3), uid(1), uid(3)]).unwrap();
+        assert_eq!(people, Recipients::People(vec![uid(1), uid(3)]));
+        assert!(people.include(uid(3)) && !people.include(uid(2)) && Recipients::All.include(uid(2)));
+        assert!(Recipients::people(vec![]).is_err());
+        let many = |n| (1..=n).map(uid).collect::<Vec<_>>();
+        assert!(Recipients::people(many(Recipients::PEOPLE_MAX as u64)).is_ok());
+        assert!(Recipients::people(many(Recipients::PEOPLE_MAX as u64 + 1)).is_err());
+    }
+
+    #[test]
+    fn a_content_is_a_string_or_an_object_of_bounded_size_without_nul() {
+        let parse = |value: Value| NotificationContent::parse(&value, 20);
+        assert_eq!(parse(json!("a \u{7fa4}")).unwrap().json(), "\"a \u{7fa4}\"");
+        assert_eq!(parse(json!({"a": [1]})).unwrap().json(), r#"{"a":[1]}"#);
+        for odd in [json!(null), json!(1), json!([]), json!(true), json!(""), json!({})] {
+            assert_eq!(parse(odd), Err(NotificationError::Shape));
+        }
+        assert!(parse(json!("x".repeat(20))).is_ok());
+        assert_eq!(parse(json!("x".repeat(21))), Err(NotificationError::TooLarge { bytes: 21, limit: 20 }));
+        for nul in [json!("a\0"), json!({"a\0": 1}), json!({"a": ["\0"]})] {
+            assert_eq!(parse(nul), Err(NotificationError::Nul));
+        }
+    }
+
+    #[test]
+    fn a_category_is_a_short_plain_name() {
+        for good in ["a", "order.shipped", "x-1_2", &"a".repeat(64)] {
+            assert_eq!(Category::parse(good).unwrap().as_str(), good);
+        }
+        for bad in ["", "A", "a b", "\u{7fa4}", &"a".repeat(65)] {
+            assert_eq!(Category::parse(bad), Err(NotificationError::Category));
+        }
+    }
+}
