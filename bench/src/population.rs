@@ -49,7 +49,7 @@ use fault::{Faults, Kind};
 use ledger::Ledger;
 use plan::Plan;
 use tally::Tally;
-use traffic::Handles;
+use traffic::{Handles, TakenBack};
 use world::World;
 
 /// Streams of bursts: one for so many people.
@@ -86,6 +86,12 @@ pub struct Arguments {
     /// Conversations [default: two for each person]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=50_000))]
     pub conversations: Option<u32>,
+    /// Of all messages, so many are taken back, from 0 to 1
+    #[arg(long, default_value_t = 0.005, value_parser = share)]
+    pub recalled: f64,
+    /// Of all messages, so many are deleted by somebody for themselves, from 0 to 1
+    #[arg(long, default_value_t = 0.003, value_parser = share)]
+    pub deleted: f64,
     /// Draws what an earlier run drew [default: any]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -93,6 +99,11 @@ pub struct Arguments {
     /// [default: one of the tool's own]
     #[arg(long)]
     pub url: Option<String>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share is a number from 0 to 1".into())
 }
 
 /// Why there is no verdict.
@@ -228,7 +239,9 @@ async fn play(
     let handles = Arc::new(handles);
     let mut talking = JoinSet::new();
     for stream in 0..world.plan.people.len().div_ceil(PEOPLE_A_STREAM) {
-        talking.spawn(traffic::talk(Arc::clone(world), Arc::clone(&handles), stream, ending.clone()));
+        let taken_back = TakenBack { recalled: arguments.recalled, deleted: arguments.deleted };
+        let talk = traffic::talk(Arc::clone(world), Arc::clone(&handles), taken_back, stream, ending.clone());
+        talking.spawn(talk);
     }
     talking.spawn(comings::come_and_go(Arc::clone(world), ending));
     let time = Duration::from_secs(arguments.seconds.into());

@@ -180,7 +180,7 @@ async fn missed(app: &App, outbox: &Outbox, cursor: &str) -> Result<(Vec<Missed>
         while let Some(fact) = facts.next_if(|fact| fact.header.stream.conv() == Some(&summary.conv)) {
             own.push(fact);
         }
-        let seqs = seqs(&summary, *first, *end);
+        let seqs = seqs(&summary, came_in(&own, outbox.uid), *first, *end);
         let facts = visible(own, outbox.uid, summary.min_seq, &seqs);
         count += seqs.clone().count() + facts.len() + changes.read_positions.len();
         if count > CHANGES_MAX {
@@ -197,11 +197,26 @@ fn unavailable(error: event_store::StoreError) -> Problem {
     QueryError::Unavailable { doing: "read what was missed", source }.into()
 }
 
-/// From the first message that was missed to the last before what is held, as far as the viewer may see them.
-fn seqs(summary: &Summary, first: Option<Seq>, end: Option<Seq>) -> RangeInclusive<u64> {
+/// From the first message that was missed to the last before what is held, as far as the viewer may see them. What was
+/// said before they came in is fetched, whatever the group shows, as by who is connected when they come in.
+fn seqs(
+    summary: &Summary,
+    came_in: Option<Seq>,
+    first: Option<Seq>,
+    end: Option<Seq>,
+) -> RangeInclusive<u64> {
     let last = end.map_or(summary.max_seq.get(), |end| end.get() - 1);
-    let first = first.map_or(last + 1, |first| first.max(summary.min_seq).get());
+    let least = came_in.map_or(summary.min_seq, |head| head.next().max(summary.min_seq));
+    let first = first.map_or(last + 1, |first| first.max(least).get());
     first..=last
+}
+
+/// The head when the viewer last came in, if they did so among these facts.
+fn came_in(facts: &[Recorded], viewer: Uid) -> Option<Seq> {
+    facts.iter().rev().find_map(|fact| match fact.event() {
+        Ok(Event::MembersJoined { uids, joined_seq, .. }) if uids.contains(&viewer) => Some(joined_seq),
+        _ => None,
+    })
 }
 
 /// The facts that the viewer hears of, but for what the replayed messages say by themselves.

@@ -112,6 +112,8 @@ struct Connection {
     resync: bool,
     /// Groups that the person may not be in any more.
     doubtful: BTreeSet<String>,
+    /// Groups that the person has come into since the last page of a sync was asked for.
+    joined: BTreeSet<String>,
     flying: BTreeSet<u64>,
     again_at: Option<Instant>,
     asked: u64,
@@ -230,6 +232,7 @@ impl Device {
             whole: false,
             resync: false,
             doubtful: BTreeSet::new(),
+            joined: BTreeSet::new(),
             flying: BTreeSet::new(),
             again_at: None,
             asked: 0,
@@ -259,7 +262,7 @@ impl Device {
         self.catch_up(c).await?;
         self.say_again(c).await?;
         if !*ending.borrow() {
-            self.compare(c).await?;
+            self.compare(c, ending).await?;
         }
         let online = self.dice.exponential(ONLINE_MEAN_S);
         let vanish_at = Instant::now() + self.in_life(online);

@@ -198,9 +198,12 @@ impl Kept {
         self.raise_min(min_seq);
     }
 
-    /// The seq that follows on what the device holds.
-    pub fn next(&self) -> u64 {
-        self.held.last_key_value().map_or(self.min_seq, |(seq, _)| self.min_seq.max(seq + 1))
+    /// The seq that follows on what the device holds; none where it has only heard that it has come in.
+    pub fn next(&self) -> Option<u64> {
+        match self.held.last_key_value() {
+            Some((seq, _)) => Some(self.min_seq.max(seq + 1)),
+            None => self.known.then_some(self.min_seq),
+        }
     }
 
     fn hole(&self) -> Option<(u64, Option<u64>)> {

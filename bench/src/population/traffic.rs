@@ -21,10 +21,6 @@ const GAP_MEDIAN_S: f64 = 12.0;
 const GAP_SPREAD: f64 = 1.0;
 /// People who talk in one burst, at most.
 const TALKERS_MAX: usize = 5;
-/// Of all messages, so many are taken back.
-const RECALLED: f64 = 0.005;
-/// Of all messages, so many are deleted by somebody for themselves.
-const DELETED: f64 = 0.003;
 /// Of all messages, so many quote another one.
 const QUOTING: f64 = 0.05;
 /// Of all messages, so many name somebody.
@@ -35,10 +31,20 @@ const FOR_ALL: f64 = 0.005;
 /// The devices of each person.
 pub type Handles = HashMap<u64, Vec<Handle>>;
 
+/// How often people change their minds.
+#[derive(Debug, Clone, Copy)]
+pub struct TakenBack {
+    /// Of all messages, so many are recalled.
+    pub recalled: f64,
+    /// So many are deleted by somebody for themselves.
+    pub deleted: f64,
+}
+
 /// One stream of bursts, one after the other, until the end is called.
 pub async fn talk(
     world: Arc<World>,
     handles: Arc<Handles>,
+    taken_back: TakenBack,
     stream: usize,
     mut ending: watch::Receiver<bool>,
 ) {
@@ -47,7 +53,7 @@ pub async fn talk(
     let talking = async {
         loop {
             let Some(planned) = world.plan.conversations.get(busy.draw(&mut dice)) else { return };
-            burst(&world, &handles, &mut dice, planned).await;
+            burst(&world, &handles, taken_back, &mut dice, planned).await;
         }
     };
     tokio::select! {
@@ -56,7 +62,13 @@ pub async fn talk(
     }
 }
 
-async fn burst(world: &World, handles: &Handles, dice: &mut Dice, planned: &Planned) {
+async fn burst(
+    world: &World,
+    handles: &Handles,
+    taken_back: TakenBack,
+    dice: &mut Dice,
+    planned: &Planned,
+) {
     let messages = BURST.0 + dice.below(BURST.1 - BURST.0 + 1);
     let chattiness = Zipf::new(planned.members.len(), TALK_EXPONENT);
     let talkers: Vec<u64> = {
@@ -73,10 +85,10 @@ async fn burst(world: &World, handles: &Handles, dice: &mut Dice, planned: &Plan
         let deed = say(dice, planned, &members);
         tell(handles, dice, sender, deed);
         let conv = || planned.conv.clone();
-        if dice.happens(RECALLED) {
+        if dice.happens(taken_back.recalled) {
             tell(handles, dice, sender, Deed::Recall { conv: conv() });
         }
-        if dice.happens(DELETED)
+        if dice.happens(taken_back.deleted)
             && let Some(uid) = dice.one(&members).copied()
         {
             tell(handles, dice, uid, Deed::Delete { conv: conv() });

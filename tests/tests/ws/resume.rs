@@ -39,6 +39,36 @@ async fn what_was_missed_is_replayed_as_it_is_now() {
     server.stop().await;
 }
 
+/// What was said before is fetched, as by who is connected when they come in, whatever the group shows.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_came_into_a_group_while_away_hears_of_that_before_any_message_of_it() {
+    let server = Server::start().await;
+    let (ana, bo) = (server.person(1), server.person(2));
+    let away = bo.connect().await.ok("resume", json!({})).await["cursor"].clone();
+    for history in ["joined", "all"] {
+        let group = json!({"group_id": history, "name": "team", "members": [3], "history": history});
+        assert_eq!(ana.post("/v1/groups", group).await.status, 201);
+        let conv = format!("grp-{history}");
+        say(&mut ana.connect().await, &conv, "before").await;
+        let members = format!("/v1/groups/{conv}/members");
+        assert_eq!(ana.post(&members, json!({"uids": [2]})).await.status, 200);
+        say(&mut ana.connect().await, &conv, "after").await;
+    }
+    let mut connected = bo.connect().await;
+    let resumed = connected.ok("resume", json!({"cursor": away})).await;
+    let pushes = connected.pushes(Duration::from_millis(300)).await;
+    assert_eq!(resumed["replayed"], pushes.len());
+    for conv in ["grp-joined", "grp-all"] {
+        let told = pushes.iter().filter(|push| push["conv_id"] == conv && push["push"] != "read");
+        let pushes: Vec<_> = told.collect();
+        let kinds: Vec<_> = pushes.iter().map(|push| push["push"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["member", "message", "message"], "{pushes:?}");
+        assert_eq!(pushes[0]["joined"], json!([2]));
+        assert_eq!([seq(pushes[1]), seq(pushes[2])], [3, 4]);
+    }
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_that_was_not_given_to_this_person_is_refused() {
     let server = Server::start().await;

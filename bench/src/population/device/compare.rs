@@ -6,7 +6,7 @@
 use std::{collections::HashMap, time::Duration};
 
 use hyper::Method;
-use tokio::time::Instant;
+use tokio::{sync::watch, time::Instant};
 
 use super::{Connection, Device};
 use crate::{
@@ -32,8 +32,13 @@ const PAGE: u32 = 200;
 type Sides = (Option<Numbers>, Option<Numbers>);
 
 impl Device {
-    /// Compares all conversations, again where things have changed in between.
-    pub(super) async fn compare(&mut self, c: &mut Connection) -> Result<(), ClientError> {
+    /// Compares all conversations, again where things have changed in between. At the end of the talking it stops: then
+    /// there is a stricter comparison.
+    pub(super) async fn compare(
+        &mut self,
+        c: &mut Connection,
+        ending: &watch::Receiver<bool>,
+    ) -> Result<(), ClientError> {
         let mut standing: HashMap<String, (Sides, Instant)> = HashMap::new();
         let mut attempt = 0;
         loop {
@@ -59,7 +64,7 @@ impl Device {
                 standing.entry(conv).or_insert((sides, now));
             }
             self.settle(c).await?;
-            if standing.is_empty() {
+            if standing.is_empty() || *ending.borrow() {
                 return Ok(());
             }
             let stood = standing.values().filter(|(_, since)| *since + STANDS <= now).count();

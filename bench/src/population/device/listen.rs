@@ -77,6 +77,7 @@ impl Device {
             }
             "member" if push.joined.contains(&self.uid) => {
                 c.order.joined(conv);
+                c.joined.insert(conv.to_owned());
                 self.replica.join(conv);
             }
             "resync" => {
@@ -106,8 +107,8 @@ impl Device {
         let Some(item) = &push.item else {
             return self.fault(Kind::Answer, format!("{conv}: a message without an item was pushed"));
         };
-        let next = self.replica.kept.get(conv).map_or(1, Kept::next);
-        let due = c.whole.then_some(next);
+        let next = self.replica.kept.get(conv).map_or(Some(1), Kept::next);
+        let due = next.filter(|_| c.whole);
         self.complain(c.order.message(conv, item, due));
         self.told(conv, item, c.opened);
         self.notice(conv);
