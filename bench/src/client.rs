@@ -41,7 +41,9 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    fn lost<E: Into<Box<dyn std::error::Error + Send + Sync>>>(doing: &'static str) -> impl FnOnce(E) -> Self {
+    fn lost<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
+        doing: &'static str,
+    ) -> impl FnOnce(E) -> Self {
         move |source| Self::Lost { doing, source: source.into() }
     }
 }

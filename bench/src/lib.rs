@@ -5,6 +5,7 @@
 
 mod chance;
 mod client;
+pub mod load;
 mod own_server;
 pub mod population;
 
@@ -18,6 +19,19 @@ pub enum Mode {
     /// People with several devices each talk, read, recall, come and go while the server is killed; every promise of
     /// the contract is checked on every device. Ends with a verdict and, where it is not PASS, with exit code 1
     Population(population::Arguments),
+    /// How many requests a second, how late the answers are, and what they cost
+    Load(load::Arguments),
+}
+
+/// Why nothing came of it.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The population.
+    #[error(transparent)]
+    Population(#[from] population::PopulationError),
+    /// The load.
+    #[error(transparent)]
+    Load(#[from] load::LoadError),
 }
 
 /// A server that somebody else runs.
@@ -34,6 +48,7 @@ impl Mode {
     pub fn url(&self) -> Option<&str> {
         match self {
             Self::Population(arguments) => arguments.url.as_deref(),
+            Self::Load(arguments) => arguments.url.as_deref(),
         }
     }
 
@@ -43,11 +58,15 @@ impl Mode {
         &self,
         elsewhere: Option<Elsewhere>,
         out: &mut (dyn Write + Send),
-    ) -> Result<ExitCode, population::PopulationError> {
+    ) -> Result<ExitCode, BenchError> {
         match self {
             Self::Population(arguments) => {
                 let verdict = population::run(arguments, elsewhere, out).await?;
                 Ok(if verdict.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            }
+            Self::Load(arguments) => {
+                load::run(arguments, elsewhere, out).await?;
+                Ok(ExitCode::SUCCESS)
             }
         }
     }

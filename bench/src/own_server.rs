@@ -82,7 +82,8 @@ impl OwnServer {
         let port = listener.local_addr().map_err(failed("find a free port"))?.port();
         drop(listener);
         let url = format!("http://127.0.0.1:{port}");
-        let address = Address::of_url(&url).ok_or_else(|| failed("name a port")(io::ErrorKind::Other.into()))?;
+        let address =
+            Address::of_url(&url).ok_or_else(|| failed("name a port")(io::ErrorKind::Other.into()))?;
         let mut server = Self { program, place, address, child: None };
         server.start_again().await?;
         Ok(server)
@@ -91,8 +92,10 @@ impl OwnServer {
     /// Starts it on the data that it has, and waits until it is ready.
     pub async fn start_again(&mut self) -> Result<(), OwnServerError> {
         let log = || File::options().create(true).append(true).open(self.log_path());
-        let (out, err) =
-            (log().map_err(failed("open the server's log"))?, log().map_err(failed("open the server's log"))?);
+        let (out, err) = (
+            log().map_err(failed("open the server's log"))?,
+            log().map_err(failed("open the server's log"))?,
+        );
         let mut command = Command::new(&self.program);
         // The settings of the tool are not those of its server.
         for (name, _) in std::env::vars_os() {
@@ -151,7 +154,8 @@ impl OwnServer {
 
     /// The secret that it made for its data.
     pub fn secret(&self) -> Result<String, OwnServerError> {
-        let text = fs::read_to_string(self.data().join("secret")).map_err(failed("read the server's secret"))?;
+        let text =
+            fs::read_to_string(self.data().join("secret")).map_err(failed("read the server's secret"))?;
         Ok(text.trim().to_owned())
     }
 
@@ -160,6 +164,11 @@ impl OwnServer {
         let log = fs::read(self.log_path()).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
         log.lines().filter(|line| line.contains(PANIC)).map(str::to_owned).collect()
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref().and_then(Child::id)
     }
 
     /// Where its data and its log are.

@@ -324,9 +324,7 @@ async fn kill_at_random(
     Ok(())
 }
 
-async fn rested(
-    mut living: JoinSet<Result<Device, Unreachable>>,
-) -> Result<Vec<Device>, PopulationError> {
+async fn rested(mut living: JoinSet<Result<Device, Unreachable>>) -> Result<Vec<Device>, PopulationError> {
     let mut devices = Vec::new();
     while let Some(lived) = living.join_next().await {
         devices.push(lived.map_err(|error| PopulationError::Stuck(error.to_string()))??);

@@ -52,6 +52,13 @@ impl Rest {
         }
     }
 
+    /// What stands at a path, whatever it is.
+    pub async fn text(&mut self, path: &str) -> Result<String, ClientError> {
+        let asked = timeout(ANSWER_TIME_MAX, self.exchange(Method::GET, path, None)).await;
+        let (_, bytes) = asked.map_err(|_| ClientError::Silence)??;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     async fn exchange(
         &mut self,
         method: Method,
@@ -70,7 +77,8 @@ impl Rest {
         let connection = self.connected().await?;
         let response = connection.send_request(request).await.map_err(ClientError::lost(lost))?;
         let status = response.status();
-        let body = response.into_body().collect().await.map_err(ClientError::lost("read an answer over HTTP"))?;
+        let body =
+            response.into_body().collect().await.map_err(ClientError::lost("read an answer over HTTP"))?;
         Ok((status, body.to_bytes()))
     }
 

@@ -96,7 +96,9 @@ mod tests {
     fn answers_refusals_and_pushes_are_told_apart() {
         assert!(matches!(heard(r#"{"id":"a","ok":{}}"#), Ok(Heard::Answer(id, Ok(_))) if id == "a"));
         let refused = r#"{"id":"a","error":{"status":403,"code":"not_a_member"}}"#;
-        assert!(matches!(heard(refused), Ok(Heard::Answer(_, Err(problem))) if problem.code == "not_a_member"));
+        assert!(
+            matches!(heard(refused), Ok(Heard::Answer(_, Err(problem))) if problem.code == "not_a_member")
+        );
         assert!(matches!(heard(r#"{"push":"new","cursor":"x"}"#), Ok(Heard::Push(it)) if it.push == "new"));
         assert!(heard("{}").is_err());
     }

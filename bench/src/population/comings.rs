@@ -81,12 +81,15 @@ pub async fn found(world: &Arc<World>) -> Result<(), PopulationError> {
         let plan::Kind::Group { shows_all } = planned.kind else { continue };
         let (owner, others) = (planned.members[0], &planned.members[1..]);
         let history = if shows_all { "all" } else { "joined" };
-        let body = json!({"group_id": planned.conv, "name": planned.conv, "members": others, "history": history});
+        let body =
+            json!({"group_id": planned.conv, "name": planned.conv, "members": others, "history": history});
         let founded = browsers.insist::<Founded>(owner, Method::POST, "/v1/groups", Some(&body)).await;
         match founded.map_err(PopulationError::Found)? {
             Ok(founded) if !founded.duplicate => {}
             Ok(_) => return Err(PopulationError::Again),
-            Err(problem) => return Err(PopulationError::Refused { code: problem.code, detail: problem.detail }),
+            Err(problem) => {
+                return Err(PopulationError::Refused { code: problem.code, detail: problem.detail });
+            }
         }
     }
     Ok(())
@@ -122,8 +125,7 @@ async fn step(
     let (conv, owner) = (&planned.conv, planned.members[0]);
     let inside = world.ledger.members(conv);
     let others: Vec<u64> = inside.iter().copied().filter(|uid| *uid != owner).collect();
-    let outside: Vec<u64> =
-        world.plan.people.iter().copied().filter(|uid| !inside.contains(uid)).collect();
+    let outside: Vec<u64> = world.plan.people.iter().copied().filter(|uid| !inside.contains(uid)).collect();
     let members = format!("/v1/groups/{conv}/members");
     let goes = others.len() > 1 && dice.happens(0.5);
     if let Some(uid) = dice.one(&others).copied().filter(|_| goes) {
@@ -165,16 +167,13 @@ async fn moved(
 }
 
 /// A removed member's next question is refused.
-async fn is_refused(
-    world: &World,
-    browsers: &mut Browsers,
-    conv: &str,
-    uid: u64,
-) -> Result<(), ClientError> {
+async fn is_refused(world: &World, browsers: &mut Browsers, conv: &str, uid: u64) -> Result<(), ClientError> {
     let path = format!("/v1/conversations/{conv}/messages?limit=1");
     match browsers.insist::<Page>(uid, Method::GET, &path, None).await? {
         Err(problem) if problem.code == "not_a_member" => world.tally.refusals.add(),
-        answered => world.fault(Kind::Forbidden, format!("{conv}: {uid} is out and was answered {answered:?}")),
+        answered => {
+            world.fault(Kind::Forbidden, format!("{conv}: {uid} is out and was answered {answered:?}"))
+        }
     }
     Ok(())
 }

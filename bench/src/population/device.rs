@@ -214,7 +214,8 @@ impl Device {
                     return Ok(self.opened(socket));
                 }
                 failed if Instant::now() > give_up => {
-                    let source = failed.map_or(ClientError::Silence, |it| it.err().unwrap_or(ClientError::Closed));
+                    let source =
+                        failed.map_or(ClientError::Silence, |it| it.err().unwrap_or(ClientError::Closed));
                     return Err(Unreachable { device: self.name.clone(), source });
                 }
                 _ => sleep(CONNECT_PAUSE).await,
@@ -299,7 +300,8 @@ impl Device {
         let id = format!("q{}", c.asked);
         c.socket.ask(&id, op, fields).await?;
         loop {
-            let heard = timeout(ANSWER_TIME_MAX, c.socket.next()).await.map_err(|_| ClientError::Silence)??;
+            let heard =
+                timeout(ANSWER_TIME_MAX, c.socket.next()).await.map_err(|_| ClientError::Silence)??;
             match heard {
                 Heard::Answer(of, outcome) if of == id => {
                     let answer = outcome.map(|raw| serde_json::from_str(raw.get()));

@@ -321,8 +321,7 @@ impl Truth {
             return Some((Kind::Contradiction, format!("{} has not said {}", name.0, name.1)));
         };
         let promised = said.answer.as_ref();
-        let kept =
-            |it: &Sent| (it.seq, &it.msg_id, it.create_at) == (seq, &fact.msg_id, fact.create_at);
+        let kept = |it: &Sent| (it.seq, &it.msg_id, it.create_at) == (seq, &fact.msg_id, fact.create_at);
         let what = match () {
             () if said.refused => "was refused, and is there",
             () if fact.digest.is_some_and(|digest| digest != said.digest) => "said something else",
@@ -335,9 +334,8 @@ impl Truth {
     /// What this viewer must not be told in answer to something asked then.
     fn forbids(&self, viewer: u64, item: &Item, asked: Tick) -> Option<(Kind, String)> {
         let before = |done: Option<&Tick>| done.is_some_and(|done| *done < asked);
-        let quotes_recalled = |it: &crate::client::wire::Quote| {
-            !it.excerpt.is_empty() && before(self.recalled.get(&it.seq))
-        };
+        let quotes_recalled =
+            |it: &crate::client::wire::Quote| !it.excerpt.is_empty() && before(self.recalled.get(&it.seq));
         let what = match item.state {
             State::Normal if before(self.recalled.get(&item.seq)) => "its body, after its recall",
             State::Normal if item.reply_to.as_ref().is_some_and(quotes_recalled) => {

@@ -36,7 +36,8 @@ impl Order {
         let known = self.convs.contains_key(conv);
         let line = self.convs.entry(conv.to_owned()).or_default();
         let first_due = due.filter(|_| !known);
-        let expected = if known && line.dense { Some(line.last + 1) } else { first_due.filter(|due| *due < seq) };
+        let expected =
+            if known && line.dense { Some(line.last + 1) } else { first_due.filter(|due| *due < seq) };
         let last = line.last;
         line.dense = true;
         if seq <= last {

@@ -17,7 +17,8 @@ pub fn check(ledger: &Ledger, faults: &Faults, name: &str, replica: &Replica) {
         for (conv, truth) in truths {
             let told = |kind, what: String| faults.note(kind, format!("{name}: {conv}: {what}"));
             truth.check_told(replica, conv, told);
-            let expected = truth.has(replica.uid) && (truth.kind != plan::Kind::Single || !truth.facts.is_empty());
+            let expected =
+                truth.has(replica.uid) && (truth.kind != plan::Kind::Single || !truth.facts.is_empty());
             match (expected, replica.kept.get(conv)) {
                 (false, None) => {}
                 (false, Some(_)) => told(Kind::Forbidden, "is shown to one who is out".into()),

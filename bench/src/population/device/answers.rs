@@ -43,7 +43,10 @@ impl Device {
                 if sent.duplicate {
                     world.tally.repeated.add();
                     if tries == 1 {
-                        self.fault(Kind::Duplicate, format!("{conv}: {id} was sent once and was there already"));
+                        self.fault(
+                            Kind::Duplicate,
+                            format!("{conv}: {id} was sent once and was there already"),
+                        );
                     }
                 }
                 world.ledger.acknowledged(conv, self.uid, *id, &sent);
