@@ -103,8 +103,8 @@ mod tests {
         Span { from, until: from + Duration::from_secs(60) }
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn an_open_loop_counts_from_when_it_was_due() {
+    #[test]
+    fn an_open_loop_counts_from_when_it_was_due() {
         let span = span();
         let every = Duration::from_millis(10);
         let mut due = Due::new(Pace::Open { every, first: every }, span);
@@ -118,8 +118,8 @@ mod tests {
         assert_eq!(due.take(span.until, 0), None);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_closed_loop_sends_while_there_is_room() {
+    #[test]
+    fn a_closed_loop_sends_while_there_is_room() {
         let mut due = Due::new(Pace::Closed(2), span());
         let now = Instant::now();
         assert_eq!((due.take(now, 0), due.take(now, 1), due.take(now, 2)), (Some(now), Some(now), None));
