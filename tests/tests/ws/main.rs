@@ -1,9 +1,12 @@
 //! The WebSocket from outside, over real sockets: every line of the contract's section.
 
-mod protocol;
+mod closing;
+mod frames;
+mod handshake;
 mod pushes;
 mod requests;
 mod resume;
+mod wire;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
