@@ -2,6 +2,7 @@
 
 mod closing;
 mod frames;
+mod full_queue;
 mod handshake;
 mod pushes;
 mod requests;
