@@ -8,8 +8,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use projections::{ReadModels, notification::Inboxes};
 
 use crate::{
-    auth::Tokens, cursor::Cursors, live::Feed, msg_ids::MsgIds, problem::Problem, ready::Checks,
-    sync_cursor::SyncCursors,
+    auth::Tokens, cursor::Cursors, live::Feed, measures::Sizes, msg_ids::MsgIds, problem::Problem,
+    ready::Checks, sync_cursor::SyncCursors,
 };
 
 /// Everything that a request may need.
@@ -40,6 +40,8 @@ pub struct App {
     pub limits: Limits,
     /// What must be well for `/readyz` to say so.
     pub checks: Checks,
+    /// What `/metrics` asks of Postgres.
+    pub sizes: Sizes,
     /// What `/metrics` prints.
     pub metrics: PrometheusHandle,
 }

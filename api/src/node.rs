@@ -16,7 +16,7 @@ use crate::{
     auth::Tokens,
     cursor::Cursors,
     live::Feed,
-    measures,
+    measures::{self, Sizes},
     ready::{Check, Checks},
     sync_cursor::SyncCursors,
     writer::{Writer, WriterError},
@@ -61,8 +61,8 @@ pub enum NodeError {
     /// The projector.
     #[error("start the projector")]
     Projector(#[from] projections::StartError),
-    /// The live feed.
-    #[error("start the live feed")]
+    /// The live feed, or the connections for its sizes.
+    #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
     /// The metrics.
     #[error("start the metrics")]
@@ -103,6 +103,7 @@ impl Node {
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
         let sync_cursors = Arc::new(SyncCursors::of_log(store.info()));
         let live = Feed::start(store, &read_models, &sync_cursors).await.map_err(NodeError::Live)?;
+        let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
@@ -117,6 +118,7 @@ impl Node {
             entropy: Arc::clone(&writer.entropy),
             limits,
             checks,
+            sizes,
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");

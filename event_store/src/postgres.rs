@@ -8,6 +8,7 @@ mod failure;
 mod load;
 mod notifier;
 mod read;
+mod recent;
 mod rows;
 mod since;
 mod turn;
@@ -36,6 +37,7 @@ use crate::{
 use conversations::Conversations;
 use failure::{corrupt, unavailable};
 use notifier::Notifier;
+use recent::Recent;
 
 /// How long a statement waits for a lock before the command is answered as unavailable. A turn takes
 /// milliseconds; only a node that hangs holds one for longer.
@@ -65,6 +67,7 @@ struct Inner {
     month: Mutex<Range<Ms>>,
     /// Statements sent to load what commands need: what a test counts.
     loads: AtomicU64,
+    recent: Arc<Recent>,
     notifier: Notifier,
 }
 
@@ -124,12 +127,14 @@ impl PostgresEventStore {
         let (epoch, shards): (i32, i16) = (row.get("epoch"), row.get("shards"));
         let info = LogInfo { log_id: row.get("log_id"), epoch: epoch as u32, shards: shards as u16 };
         drop(client);
-        let notifier = Notifier::start(pool.clone(), config.clone(), info.shards);
+        let recent = Arc::new(Recent::new(info.shards));
+        let notifier = Notifier::start(pool.clone(), config.clone(), info.shards, Arc::clone(&recent));
         let inner = Inner {
             pool,
             conversations: Conversations::new(),
             month: Mutex::new(0..0),
             loads: AtomicU64::new(0),
+            recent,
             notifier,
             info,
         };
@@ -143,6 +148,14 @@ impl PostgresEventStore {
 }
 
 impl Inner {
+    /// Events are committed: followers may have them.
+    fn grown(&self, shard: Shard, events: &[Recorded]) {
+        if !events.is_empty() {
+            self.recent.note(shard, events);
+            self.notifier.grown(shard);
+        }
+    }
+
     async fn client(&self, doing: &'static str) -> Result<Client, StoreError> {
         self.pool.get().await.map_err(|error| unavailable(doing, error))
     }
@@ -174,6 +187,10 @@ impl EventStore for PostgresEventStore {
         after: Position,
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError> {
+        let known = self.inner.recent.after(shard, after, limit);
+        if !known.is_empty() {
+            return Ok(known);
+        }
         let doing = "read a shard";
         let client = self.inner.client(doing).await?;
         let statement = client
@@ -245,11 +262,14 @@ impl EventStore for PostgresEventStore {
     }
 
     async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
-        let appended = append::append_at(&self.inner, shard, seen, batch).await?;
-        if appended && !batch.events.is_empty() {
-            self.inner.notifier.grown(shard);
+        let appended = append::append_at(&self.inner, shard, seen, batch).await;
+        match &appended {
+            // Before anybody is woken.
+            Ok(true) => self.inner.grown(shard, &batch.events),
+            Ok(false) => {}
+            Err(_) => self.inner.recent.forget_shard(shard),
         }
-        Ok(appended)
+        appended
     }
 
     async fn turn(&self, shard: Shard) -> Result<Box<dyn Turn + '_>, StoreError> {

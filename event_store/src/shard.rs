@@ -38,6 +38,11 @@ impl Shard {
         self.0
     }
 
+    /// Its place where each has one by its number, and the log's own streams have the last.
+    pub(crate) fn place(self, places: usize) -> usize {
+        if self == Self::OWN { places.saturating_sub(1) } else { usize::from(self.0) }
+    }
+
     /// Every shard of a log.
     pub fn all(shards: u16) -> impl Iterator<Item = Self> {
         (0..shards).map(Self)

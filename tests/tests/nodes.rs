@@ -49,6 +49,36 @@ async fn log_of(store: &dyn EventStore, conv: &ConvId) -> Vec<event_store::Recor
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_node_has_in_memory_is_what_is_in_the_log_whoever_appends() {
+    let database = migrated().await;
+    let (one, two) = (postgres_log(&database.config).await, postgres_log(&database.config).await);
+    let reader = postgres_log(&database.config).await;
+    let ((one, first), (two, second)) = (node(one), node(two));
+    let conv = chat(1, 2);
+    let shard = Shard::of(&conv, one.info().shards);
+    let (mut heard, mut at) = (vec![], Position::START);
+    // Runs of either node, of several lengths, some right behind the other's.
+    for (turn, length) in [1_u64, 3, 2, 1, 1, 4, 2, 5, 1].into_iter().enumerate() {
+        let handler = if turn % 2 == 0 { &first } else { &second };
+        for n in 0..length {
+            let sent = handler.handle(conv.clone(), send(1, turn as u64 * 100 + n)).await;
+            seq_of(sent);
+        }
+        // Node one follows, now from its memory, now from the log; in small pieces, so that a run is cut.
+        loop {
+            let more = one.read_shard(shard, at, 2).await.unwrap();
+            let Some(last) = more.last() else { break };
+            at = last.header.position;
+            heard.extend(more);
+        }
+    }
+    let written = reader.read_shard(shard, Position::START, LIMIT).await.unwrap();
+    assert_eq!(written.len(), 20);
+    assert_eq!(heard, written, "nothing is missing, twice, or other than it was written");
+    assert_eq!(two.read_shard(shard, Position::START, LIMIT).await.unwrap(), written);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn several_processes_on_one_hot_conversation_give_every_message_its_own_seq() {
     const PROCESSES: u64 = 4;
     const EACH: u64 = 150;

@@ -414,3 +414,17 @@ async fn a_request_has_an_id_and_operators_have_their_pages() {
     }
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_tell_what_postgres_writes_and_holds() {
+    let server = Server::start().await;
+    let gauge = async |name: &str| {
+        let text = server.request(Method::GET, "/metrics").send().await.unwrap().text().await.unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("{name} in {text}")).parse::<f64>().unwrap()
+    };
+    let before = gauge("quipu_postgres_wal_bytes").await;
+    say(&server.person(1), "hi").await;
+    assert!(gauge("quipu_postgres_wal_bytes").await > before);
+    assert!(gauge("quipu_postgres_database_bytes").await > 1e6);
+}

@@ -53,6 +53,7 @@ pub async fn readyz(State(app): State<Arc<App>>) -> (StatusCode, Json<Readiness>
     responses((status = 200, description = "Text exposition format", body = String, content_type = "text/plain")),
 )]
 pub async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
+    app.sizes.measure().await;
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render())
 }
 

@@ -1,13 +1,16 @@
 //! Tells followers, here and on other nodes, that a shard has grown. Carries no data: a lost wake-up costs time,
 //! never an event.
 //!
+//! A node says its name with it, so that it does not wake itself a second time, and forgets of a shard in which
+//! another node has appended what it has in memory: its followers read the log.
+//!
 //! NOTIFY is never part of an append, where it would serialise the commits of all shards; it is gathered and sent
 //! on a connection of its own.
 
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicI32, Ordering},
     },
     time::Duration,
 };
@@ -20,6 +23,7 @@ use tokio::{
 };
 use tokio_postgres::{AsyncMessage, Config, NoTls};
 
+use super::recent::Recent;
 use crate::shard::Shard;
 
 /// Other nodes hear of new events at most this much later; one NOTIFY in this time, whatever the load.
@@ -38,14 +42,13 @@ struct Shared {
     wakes: Vec<watch::Sender<u64>>,
     grown: Vec<AtomicBool>,
     some_grown: Notify,
+    recent: Arc<Recent>,
+    /// The name of this node: the process of Postgres that listens for it. 0 until there is one, and then it hears
+    /// itself, which costs a look.
+    node: AtomicI32,
 }
 
 impl Shared {
-    fn place(&self, shard: Shard) -> usize {
-        let last = self.wakes.len().saturating_sub(1);
-        if shard == Shard::OWN { last } else { usize::from(shard.get()) }
-    }
-
     fn wake(&self, place: usize) {
         if let Some(wake) = self.wakes.get(place) {
             wake.send_modify(|count| *count = count.wrapping_add(1));
@@ -53,12 +56,36 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Another node has appended: `name:place,place…`.
+    fn heard(&self, payload: &str) {
+        let Some((node, places)) = payload.split_once(':') else { return };
+        if node.parse() == Ok(self.node.load(Ordering::Acquire)) {
+            return;
+        }
+        for place in places.split(',').filter_map(|place| place.parse().ok()) {
+            // In this order: who is woken must not find what is not all of it.
+            self.recent.forget(place);
+            self.wake(place);
+        }
+    }
+
+    fn anything_may_have_come(&self) {
+        for place in 0..self.wakes.len() {
+            self.recent.forget(place);
+            self.wake(place);
+        }
+    }
+}
+
 impl Notifier {
-    pub fn start(pool: Pool, config: Config, shards: u16) -> Self {
+    pub fn start(pool: Pool, config: Config, shards: u16, recent: Arc<Recent>) -> Self {
         let shared = Arc::new(Shared {
             wakes: (0..=shards).map(|_| watch::Sender::new(0)).collect(),
             grown: (0..=shards).map(|_| AtomicBool::new(false)).collect(),
             some_grown: Notify::new(),
+            recent,
+            node: AtomicI32::new(0),
         });
         let tasks =
             [tokio::spawn(tell(Arc::clone(&shared), pool)), tokio::spawn(hear(Arc::clone(&shared), config))];
@@ -69,13 +96,13 @@ impl Notifier {
         // A shard is always one of this log's; another one gets a receiver that never changes.
         self.shared
             .wakes
-            .get(self.shared.place(shard))
+            .get(shard.place(self.shared.wakes.len()))
             .map_or_else(|| watch::channel(0).1, watch::Sender::subscribe)
     }
 
     /// This node has appended to a shard: its own followers hear of it at once.
     pub fn grown(&self, shard: Shard) {
-        let place = self.shared.place(shard);
+        let place = shard.place(self.shared.wakes.len());
         self.shared.wake(place);
         if let Some(grown) = self.shared.grown.get(place) {
             grown.store(true, Ordering::Release);
@@ -98,6 +125,7 @@ async fn tell(shared: Arc<Shared>, pool: Pool) {
             grown.swap(false, Ordering::AcqRel).then(|| place.to_string())
         };
         let places = shared.grown.iter().enumerate().filter_map(grown).collect::<Vec<_>>().join(",");
+        let places = format!("{}:{places}", shared.node.load(Ordering::Acquire));
         let Ok(client) = pool.get().await else { continue };
         if let Err(error) = client.execute("select pg_notify($1, $2)", &[&CHANNEL, &places]).await {
             tracing::debug!(%error, "could not tell other nodes; they look by themselves");
@@ -121,10 +149,7 @@ async fn listen(shared: &Shared, config: &Config) -> Result<(), tokio_postgres::
     let hearing = async {
         while let Some(message) = messages.next().await {
             if let AsyncMessage::Notification(note) = message? {
-                note.payload()
-                    .split(',')
-                    .filter_map(|place| place.parse().ok())
-                    .for_each(|place| shared.wake(place));
+                shared.heard(note.payload());
             }
         }
         Ok(())
@@ -132,7 +157,9 @@ async fn listen(shared: &Shared, config: &Config) -> Result<(), tokio_postgres::
     // The connection has to be driven for LISTEN to be answered; then what may have been missed is looked at.
     let listening = async {
         listening.await?;
-        (0..shared.wakes.len()).for_each(|place| shared.wake(place));
+        let named = client.query_one("select pg_backend_pid()", &[]).await?;
+        shared.node.store(named.get(0), Ordering::Release);
+        shared.anything_may_have_come();
         Ok(())
     };
     tokio::try_join!(listening, hearing).map(drop)

@@ -137,11 +137,12 @@ impl Turn for PostgresTurn<'_> {
         if let Err(error) = done {
             // What this transaction made is gone with it, a new month's partition too.
             *self.inner.month() = 0..0;
+            self.inner.recent.forget_shard(self.shard);
             return Err(of_append(append::DOING, error));
         }
         drop(self.client.take());
         self.inner.conversations.remember(&numbers);
-        self.inner.notifier.grown(self.shard);
+        self.inner.grown(self.shard, &batch.events);
         Ok(())
     }
 }
