@@ -110,6 +110,9 @@ struct Connection {
     whole: bool,
     /// Pushes are missing.
     resync: bool,
+    /// Conversations of which an earlier connection broke off before all was fetched: the device knows that it does not
+    /// have them whole.
+    incomplete: BTreeSet<String>,
     /// Groups that the person may not be in any more.
     doubtful: BTreeSet<String>,
     /// Groups that the person has come into since the last page of a sync was asked for.
@@ -231,6 +234,7 @@ impl Device {
             opened: self.world.ledger.tick(),
             whole: false,
             resync: false,
+            incomplete: self.replica.incomplete(),
             doubtful: BTreeSet::new(),
             joined: BTreeSet::new(),
             flying: BTreeSet::new(),

@@ -173,6 +173,12 @@ impl Replica {
         self.kept.iter().filter(|(_, kept)| !kept.known).map(|(conv, _)| conv.clone()).collect()
     }
 
+    /// Conversations of which something is missing.
+    pub fn incomplete(&self) -> BTreeSet<String> {
+        let holes = self.holes(usize::MAX).into_iter().map(|(conv, ..)| conv);
+        holes.chain(self.unknown()).collect()
+    }
+
     /// Ranges that are missing, as bounds of pages: above, below.
     pub fn holes(&self, most: usize) -> Vec<(String, u64, Option<u64>)> {
         let hole = |(conv, kept): (&String, &Kept)| {

@@ -46,8 +46,11 @@ impl Device {
         }
         if resumes && c.whole {
             self.world.tally.resumes.add();
-            self.check(&due, "a resume");
+            let whole = |it: &&Due| !c.incomplete.contains(&it.conv);
+            self.check(due.iter().filter(whole), "a resume");
             self.settle(c).await?;
+            c.incomplete.clear();
+            self.check(&due, "a resume and what it was known to lack");
         } else {
             self.sync(c).await?;
         }
@@ -57,8 +60,8 @@ impl Device {
     }
 
     /// Everything that was due is here.
-    fn check(&self, due: &[Due], way: &str) {
-        for it in due.iter().filter(|it| self.world.ledger.stands(self.uid, it)) {
+    fn check<'a>(&self, due: impl IntoIterator<Item = &'a Due>, way: &str) {
+        for it in due.into_iter().filter(|it| self.world.ledger.stands(self.uid, it)) {
             let conv = &it.conv;
             match self.replica.kept.get(conv) {
                 None => self.fault(Kind::Loss, format!("{conv} is not there after {way}")),
@@ -98,6 +101,7 @@ impl Device {
         self.check(&due, "a sync");
         // Not before: a device that breaks off in between must not believe that it knows.
         self.cursor = cursor;
+        c.incomplete.clear();
         c.whole = true;
         Ok(())
     }

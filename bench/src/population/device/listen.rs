@@ -108,7 +108,7 @@ impl Device {
             return self.fault(Kind::Answer, format!("{conv}: a message without an item was pushed"));
         };
         let next = self.replica.kept.get(conv).map_or(Some(1), Kept::next);
-        let due = next.filter(|_| c.whole);
+        let due = next.filter(|_| c.whole && !c.incomplete.contains(conv));
         self.complain(c.order.message(conv, item, due));
         self.told(conv, item, c.opened);
         self.notice(conv);
