@@ -62,13 +62,7 @@ pub async fn talk(
     }
 }
 
-async fn burst(
-    world: &World,
-    handles: &Handles,
-    taken_back: TakenBack,
-    dice: &mut Dice,
-    planned: &Planned,
-) {
+async fn burst(world: &World, handles: &Handles, taken_back: TakenBack, dice: &mut Dice, planned: &Planned) {
     let messages = BURST.0 + dice.below(BURST.1 - BURST.0 + 1);
     let chattiness = Zipf::new(planned.members.len(), TALK_EXPONENT);
     let talkers: Vec<u64> = {

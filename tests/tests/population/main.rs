@@ -13,8 +13,7 @@ use tokio::process::Command;
 async fn a_small_population_finds_every_promise_kept_though_the_server_is_killed() {
     let scratch = ScratchDir::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_quipu-child"));
-    let arguments =
-        ["--people", "12", "--devices", "2", "--seconds", "8", "--kills", "1", "--speed", "60"];
+    let arguments = ["--people", "12", "--devices", "2", "--seconds", "8", "--kills", "1", "--speed", "60"];
     command.args(["bench", "population"]).args(arguments).args(["--recalled", "0.05", "--deleted", "0.05"]);
     // What it starts and leaves is below the scratch directory, whose watchdog sees to it.
     command.env("TMPDIR", scratch.path()).current_dir(scratch.path()).stdin(Stdio::null());

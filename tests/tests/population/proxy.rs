@@ -58,7 +58,8 @@ async fn rest(State(between): State<Arc<Between>>, request: Request) -> Response
     let (parts, body) = request.into_parts();
     let path = parts.uri.path_and_query().expect("a path").to_string();
     let body = to_bytes(body, BODY_BYTES_MAX).await.expect("a body");
-    let mut asked = between.client.request(parts.method, format!("http://{}{path}", between.server)).body(body);
+    let mut asked =
+        between.client.request(parts.method, format!("http://{}{path}", between.server)).body(body);
     for name in [header::AUTHORIZATION, header::CONTENT_TYPE] {
         if let Some(value) = parts.headers.get(&name) {
             asked = asked.header(name, value);

@@ -130,7 +130,9 @@ impl OnSocket {
             (Way::LoseSend, "send") if first => {
                 made_up(json!({"seq": 500, "msg_id": "1", "create_at": 1, "duplicate": false}))
             }
-            (Way::RefuseMember, "send") if first && frame["conv_id"].as_str().unwrap().starts_with("p2p-") => {
+            (Way::RefuseMember, "send")
+                if first && frame["conv_id"].as_str().unwrap().starts_with("p2p-") =>
+            {
                 (vec![], vec![json!({"id": id, "error": {"status": 403, "code": "not_a_member"}})])
             }
             (Way::SendTwice, "send") if first => {

@@ -45,7 +45,8 @@ impl Book {
             churns: false,
         };
         let group = plan::Kind::Group { shows_all: false };
-        let conversations = vec![planned(CHAT, &[1, 2], plan::Kind::Single), planned(GROUP, &[1, 2, 3], group)];
+        let conversations =
+            vec![planned(CHAT, &[1, 2], plan::Kind::Single), planned(GROUP, &[1, 2, 3], group)];
         let plan = Plan { people: vec![1, 2, 3, 4], conversations };
         let faults = Arc::new(Faults::default());
         Self { ledger: Ledger::new(&plan, Arc::clone(&faults)), faults }
@@ -195,7 +196,8 @@ fn a_member_is_not_refused_and_what_was_refused_is_not_there() {
 fn replica(uid: u64, min_seq: u64, read_seq: u64, items: &[Item]) -> Replica {
     let mut replica = Replica::new(uid);
     let max_seq = items.last().map_or(0, |item| item.seq);
-    let numbers = json!({"conv_id": GROUP, "max_seq": max_seq, "min_seq": min_seq, "read_seq": read_seq, "unread": 0});
+    let numbers =
+        json!({"conv_id": GROUP, "max_seq": max_seq, "min_seq": min_seq, "read_seq": read_seq, "unread": 0});
     replica.take_numbers(&serde_json::from_value(numbers).unwrap());
     items.iter().for_each(|item| replica.take_item(GROUP, item));
     replica
