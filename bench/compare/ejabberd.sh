@@ -44,12 +44,13 @@ ejabberd_start() {
         ejabberd.yml >"$home/ejabberd.yml"
     chmod 600 "$home/ejabberd.yml"
     chown -R "$account" "$home"
-    # What the script `erl` would do, but for a root that is elsewhere. Without a name the node needs no epmd.
+    # What the script `erl` would do, but for a root that is elsewhere. Without a name the node needs no epmd;
+    # schedulers that spin while they wait (+sbwt) would take Postgres's time on the same cores.
     "${as_account[@]}" env -C "$home" HOME="$home" ROOTDIR="$erlang" BINDIR="$(echo "$erlang"/erts-*/bin)" EMU=beam PROGNAME=erl \
         LD_LIBRARY_PATH="$(echo "$root"/usr/lib/*-linux-gnu)" \
         EJABBERD_CONFIG_PATH="$home/ejabberd.yml" EJABBERD_LOG_PATH="$home/ejabberd.log" \
         "$(echo "$erlang"/erts-*/bin)/erlexec" -noinput -boot "$erlang/bin/start_clean" \
-        +K true +P 250000 -pa "$application/ebin" -mnesia dir "\"$home/mnesia\"" -s ejabberd \
+        +P 250000 +sbwt none +sbwtdcpu none +sbwtdio none -pa "$application/ebin" -mnesia dir "\"$home/mnesia\"" -s ejabberd \
         >"$home/stdout.log" 2>&1 &
     ejabberd_pid=$!
     wait_until "$ejabberd_pid" bash -c "exec 3<>/dev/tcp/127.0.0.1/$xmpp_port" && return 0
