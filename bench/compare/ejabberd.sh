@@ -10,10 +10,10 @@ ejabberd_install() {
     rm -rf "$root" "$packages"
     mkdir -p "$root" "$packages/partial"
     # What the machine has already is not downloaded again; Erlang itself is wanted in any case.
-    apt-get install --quiet --quiet --yes --download-only --reinstall --no-install-recommends \
-        -o Dir::Cache::archives="$packages" -o Debug::NoLocking=1 \
-        ejabberd erlang-p1-pgsql erlang-base >/dev/null
-    local package
+    local package download=(apt-get install --quiet --quiet --yes --download-only --reinstall --no-install-recommends
+        -o Dir::Cache::archives="$packages" -o Debug::NoLocking=1 ejabberd erlang-p1-pgsql erlang-base)
+    # A machine that is new may not know yet what there is.
+    "${download[@]}" >/dev/null || { apt-get update --quiet --quiet >/dev/null && "${download[@]}" >/dev/null; }
     for package in "$packages"/*.deb; do
         dpkg-deb --extract "$package" "$root"
     done
@@ -23,7 +23,10 @@ ejabberd_install() {
 
 # ejabberd_version
 ejabberd_version() {
-    basename "$(echo "$work"/ejabberd/usr/lib/*/ejabberd-*-*/)" | sed -E 's/^ejabberd-//'
+    local version erlang
+    version=$(basename "$(echo "$work"/ejabberd/usr/lib/*/ejabberd-*-*/)")
+    erlang=$(find "$work/ejabberd/usr/lib/erlang/releases" -mindepth 1 -maxdepth 1 -type d -printf %f)
+    echo "${version#ejabberd-} on Erlang $erlang"
 }
 
 # ejabberd_start DATABASE PASSWORD POSTGRES_PORT: serves chat.localhost for the users u0 to u63 (password "secret") and
@@ -34,19 +37,21 @@ ejabberd_start() {
     application=$(echo "$root"/usr/lib/*/ejabberd-*-*/)
     psql --quiet --dbname "$database" --set ON_ERROR_STOP=1 --file "$root/usr/share/ejabberd/sql/pg.sql" >/dev/null
     psql --quiet --dbname "$database" --set ON_ERROR_STOP=1 \
-        --command "insert into users (username, password) select 'u' || n, 'secret' from generate_series(0, 63) as n" \
+        --command "insert into users (username, password)
+                   select 'u' || n, 'secret' from generate_series(0, 63) as n" \
         --command "grant all on all tables in schema public to ejabberd" \
         --command "grant all on all sequences in schema public to ejabberd"
     rm -rf "$home"
     mkdir -p "$home"
     xmpp_port=$(free_port)
-    sed -e "s|@XMPP_PORT@|$xmpp_port|; s|@POSTGRES_PORT@|$postgres_port|; s|@DATABASE@|$database|; s|@PASSWORD@|$password|" \
-        ejabberd.yml >"$home/ejabberd.yml"
+    sed -e "s|@XMPP_PORT@|$xmpp_port|; s|@POSTGRES_PORT@|$postgres_port|" \
+        -e "s|@DATABASE@|$database|; s|@PASSWORD@|$password|" ejabberd.yml >"$home/ejabberd.yml"
     chmod 600 "$home/ejabberd.yml"
     chown -R "$account" "$home"
     # What the script `erl` would do, but for a root that is elsewhere. Without a name the node needs no epmd;
     # schedulers that spin while they wait (+sbwt) would take Postgres's time on the same cores.
-    "${as_account[@]}" env -C "$home" HOME="$home" ROOTDIR="$erlang" BINDIR="$(echo "$erlang"/erts-*/bin)" EMU=beam PROGNAME=erl \
+    "${as_account[@]}" env -C "$home" HOME="$home" \
+        ROOTDIR="$erlang" BINDIR="$(echo "$erlang"/erts-*/bin)" EMU=beam PROGNAME=erl \
         LD_LIBRARY_PATH="$(echo "$root"/usr/lib/*-linux-gnu)" \
         EJABBERD_CONFIG_PATH="$home/ejabberd.yml" EJABBERD_LOG_PATH="$home/ejabberd.log" \
         "$(echo "$erlang"/erts-*/bin)/erlexec" -noinput -boot "$erlang/bin/start_clean" \

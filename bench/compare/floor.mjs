@@ -2,10 +2,11 @@
 // writes beforehand: no rules, no reading, no read models, no answers to anybody.
 // An acknowledgement is the COMMIT of a batch, and counts as many messages as the batch has.
 //
-//     floor.mjs best                       measures all ways for a moment each and says which was best
-//     floor.mjs WAY ROWS CONNECTIONS       measures one: copy or unnest, rows a commit, connections
+//     floor.mjs            measures all ways for a moment each and says which was best
+//     floor.mjs FILE       measures the way that was said to be best in FILE
 
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { closedLoop, report } from "./closed_loop.mjs";
@@ -78,8 +79,11 @@ async function prepare() {
 }
 
 await prepare();
-const [way, rows, connections] = process.argv.slice(2);
-if (way === "best") {
+const [file] = process.argv.slice(2);
+if (file) {
+    const { way, rows, connections } = JSON.parse(readFileSync(file, "utf8"));
+    report(await measure(way, rows, connections));
+} else {
     const tried = [];
     for (const way of Object.keys(WAYS)) {
         for (const rows of ROWS) {
@@ -90,8 +94,4 @@ if (way === "best") {
     }
     const best = tried.reduce((best, it) => (it.per_s > best.per_s ? it : best));
     report(best, { tried });
-} else if (WAYS[way] && rows > 0 && connections > 0) {
-    report(await measure(way, Number(rows), Number(connections)));
-} else {
-    throw new Error("usage: floor.mjs best | copy|unnest ROWS CONNECTIONS");
 }

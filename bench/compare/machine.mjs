@@ -48,7 +48,9 @@ console.log(
         // Over the last minute before: more than a little, and others were at work here, too.
         load: os.loadavg()[0],
         versions: {
-            quipu: `${said(quipu, "--version").replace(/^quipu /, "")} (${said("git", "describe", "--always", "--dirty")})`,
+            quipu: said(quipu, "--version").replace(/^quipu /, ""),
+            // Of this tree; a binary named in QUIPU may be of another.
+            commit: said("git", "describe", "--always", "--dirty"),
             postgresql: said("psql", "--dbname=postgres", "-Atc", "show server_version"),
             node: process.versions.node,
             ...dependencies,

@@ -20,7 +20,7 @@ postgres_start() {
         as_account=(setpriv --reuid "$account" --regid "$(id -g "$account")" --clear-groups --)
     fi
     chown "$account" "$data/socket"
-    programs=${QUIPU_PG_BIN:-$(echo /usr/lib/postgresql/"$(cat "$cluster/PG_VERSION")"/bin)}
+    programs=${QUIPU_PG_BIN:-/usr/lib/postgresql/$(cat "$cluster/PG_VERSION")/bin}
     [[ -x $programs/postgres ]] || programs=$(pg_config --bindir)
 
     ejabberd_password=$(tr -dc a-z0-9 </dev/urandom | head -c 24 || true)

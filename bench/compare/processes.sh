@@ -18,7 +18,13 @@ fail() {
 
 # free_port: a loopback port on which nobody listens.
 free_port() {
-    node -e 'const it = require("net").createServer().listen(0, "127.0.0.1", () => { console.log(it.address().port); it.close(); })'
+    node -e '
+        const server = require("net").createServer();
+        server.listen(0, "127.0.0.1", () => {
+            console.log(server.address().port);
+            server.close();
+        });
+    '
 }
 
 # wait_until PID COMMAND…: until the command succeeds; fails when the process is gone or it takes too long.
@@ -39,7 +45,7 @@ stop() {
     wait "$1" 2>/dev/null || true
 }
 
-# client COMMAND…: runs it in $work, where the packages are. In the background, so that a signal to us is heard at once.
+# client COMMAND…: runs it in $work, where the packages are. In the background, so that we hear a signal at once.
 client() {
     MEASURED_S=$seconds WARMUP_S=$warmup timeout "$((HANGS_S + seconds))" env -C "$work" "$@" </dev/null &
     client_pid=$!

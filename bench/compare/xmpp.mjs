@@ -29,7 +29,8 @@ export class User {
         this.socket.on("data", (text) => this.take(text));
         this.socket.on("error", (error) => this.awaited?.reject(error));
         this.socket.on("close", () => this.awaited?.reject(new Error(`${this.name}: the server hung up`)));
-        const open = `<stream:stream to='${SERVER}' version='1.0' xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>`;
+        const spaces = "xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'";
+        const open = `<stream:stream to='${SERVER}' version='1.0' ${spaces}>`;
         await this.ask(open, "</stream:features>");
         const plain = Buffer.from(`\0${this.name}\0secret`).toString("base64");
         await this.ask(`<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>${plain}</auth>`, "<success");
@@ -43,8 +44,9 @@ export class User {
         const muc = "<x xmlns='http://jabber.org/protocol/muc'><history maxstanzas='0'/></x>";
         await this.ask(`<presence to='${room}@${ROOMS}/${this.name}'>${muc}</presence>`, "code='110'");
         if (isOwner) {
-            const form = "<query xmlns='http://jabber.org/protocol/muc#owner'><x xmlns='jabber:x:data' type='submit'/></query>";
-            await this.ask(`<iq type='set' id='own' to='${room}@${ROOMS}'>${form}</iq>`, "id='own'");
+            const form = "<x xmlns='jabber:x:data' type='submit'/>";
+            const query = `<query xmlns='http://jabber.org/protocol/muc#owner'>${form}</query>`;
+            await this.ask(`<iq type='set' id='own' to='${room}@${ROOMS}'>${query}</iq>`, "id='own'");
         }
     }
 
