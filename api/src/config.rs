@@ -21,7 +21,7 @@ const CONTENT_BYTES_MAX: usize = 1024 * 1024;
 const RATE_MAX: u32 = 1_000_000;
 
 /// Commands a second if nobody says otherwise: so many that only a client gone wild comes near.
-pub const RATE_USER: u32 = 2_000;
+pub const RATE_USER: u32 = 10_000;
 /// As above, of all in one conversation: as many as a node does.
 pub const RATE_CONVERSATION: u32 = 20_000;
 
@@ -72,7 +72,7 @@ pub struct ServeArgs {
     /// Members that a group may have [default: 10000]
     #[arg(long, env = "QUIPU_GROUP_MEMBERS_MAX", value_name = "N")]
     pub group_members_max: Option<u32>,
-    /// Commands a second that one person may give, on this node; 0: any number [default: 2000]
+    /// Commands a second that one person may give, on this node; 0: any number [default: 10000]
     #[arg(long, env = "QUIPU_RATE_USER", value_name = "N")]
     pub rate_user: Option<u32>,
     /// Commands that a person may give at once, after a rest [default: twice the rate]
@@ -322,9 +322,9 @@ mod tests {
     fn a_burst_is_twice_the_rate_unless_somebody_says_so() {
         let rates = |file| of(file).map(|it| [it.limits.person_rate, it.limits.conversation_rate]).unwrap();
         let rate = Rate::per_second;
-        assert_eq!(rates(""), [rate(2_000, 4_000), rate(20_000, 40_000)]);
+        assert_eq!(rates(""), [rate(10_000, 20_000), rate(20_000, 40_000)]);
         assert_eq!(rates("rate_user = 5"), [rate(5, 10), rate(20_000, 40_000)]);
-        assert_eq!(rates("rate_conversation_burst = 3"), [rate(2_000, 4_000), rate(20_000, 3)]);
+        assert_eq!(rates("rate_conversation_burst = 3"), [rate(10_000, 20_000), rate(20_000, 3)]);
         assert!(rates("rate_user = 0")[0].every.is_zero());
         let flags = ServeArgs { rate_user: Some(7), ..ServeArgs::default() };
         let config =

@@ -230,6 +230,12 @@ impl IntoResponse for Problem {
         if self.code == Code::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"quipu\""));
         }
+        if self.code == Code::UpgradeRequired {
+            // RFC 9110, 15.5.22, and RFC 6455, 4.4: to what, and to which version.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+            headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+            headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+        }
         response
     }
 }

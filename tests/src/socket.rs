@@ -7,11 +7,16 @@ use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use tokio_tungstenite::tungstenite::{Error, Message, client::IntoClientRequest, http::Request};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio_tungstenite::tungstenite::{
+    Error, Message, client::IntoClientRequest, http::Request, protocol::WebSocketConfig,
+};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async_with_config};
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is read at once, in bytes: there are tests with a thousand of these.
+const BUFFER_BYTES: usize = 8 << 10;
 
 /// A connected device.
 pub struct Socket {
@@ -36,7 +41,8 @@ impl Socket {
 
     /// Sends a handshake.
     pub async fn open(request: Request<()>) -> Result<Self, Error> {
-        let (stream, _) = connect_async(request).await?;
+        let config = WebSocketConfig::default().read_buffer_size(BUFFER_BYTES);
+        let (stream, _) = connect_async_with_config(request, Some(config), true).await?;
         Ok(Self { stream, pushes: VecDeque::new(), answers: VecDeque::new(), asked: 0 })
     }
 

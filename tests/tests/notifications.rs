@@ -223,6 +223,21 @@ async fn to_everybody_is_one_write_whatever_their_number() {
     assert_eq!(rows().await, [2, 2, 1, 300], "to many is one event and a row a person");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_is_in_no_conversation() {
+    let server = Server::start().await;
+    let ana = server.person(7);
+    let cursor = ana.get("/v1/sync").await.json["cursor"].as_str().unwrap().to_owned();
+    tell(&server, json!([7]), "to one").await;
+    tell(&server, json!("all"), "to all").await;
+    ana.put("/v1/notifications/read", json!({"read_id": 1})).await;
+    assert_eq!(ana.get("/v1/conversations").await.json["conversations"], json!([]));
+    let missed = ana.get(&format!("/v1/sync?cursor={cursor}")).await.json;
+    assert_eq!((&missed["conversations"], &missed["has_more"]), (&json!([]), &json!(false)));
+    assert_eq!(server.events().await, 0, "the shards of conversations hold nothing of it");
+    assert_eq!(ids(&inbox(&ana, "").await), [1, 2]);
+}
+
 /// What is told, to whom, and how far each has read, kept as plainly as it can be.
 #[derive(Default)]
 struct Model {

@@ -1,7 +1,7 @@
 //! Guards the tree's own shape, by reading its files as text. Each rule is a function from a path and a text
 //! to a complaint, with a test that shows it complain. What rustc and clippy can say is left to them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -55,6 +55,7 @@ const WORKPLACE: &str = concat!("/wo", "rk/");
 fn the_tree_is_tidy() {
     let files = Tree::read();
     let included = files.iter("rs").flat_map(|(path, text)| included(path, text)).collect();
+    let sources: BTreeMap<&Path, &str> = files.iter("rs").collect();
     let mut complaints = Vec::new();
     for (path, text) in &files.0 {
         let rules = [
@@ -66,6 +67,7 @@ fn the_tree_is_tidy() {
             header(path, text),
             marker(path, text),
             outside_name(path, text),
+            named_test(path, text, &sources),
         ];
         complaints.extend(rules.into_iter().flatten().map(|it| format!("{}: {it}", path.display())));
     }
@@ -250,6 +252,48 @@ fn outside_name(path: &Path, text: &str) -> Option<String> {
         .match_indices(WORKPLACE)
         .any(|(at, _)| !text[..at].chars().next_back().is_some_and(inside_a_path));
     names_workplace.then(|| format!("names a path below {WORKPLACE}"))
+}
+
+/// A test that a document names as `file.rs: name`, below tests/tests/ or from the root, exists.
+fn named_test(path: &Path, text: &str, sources: &BTreeMap<&Path, &str>) -> Option<String> {
+    if !has_extension(path, "md") {
+        return None;
+    }
+    let exists = |file: &str, name: &str| {
+        let places = [Path::new("tests/tests").join(file), PathBuf::from(file)];
+        let source = places.iter().find_map(|place| sources.get(place.as_path()));
+        let mut is_test = false;
+        source.is_some_and(|source| {
+            source.lines().map(str::trim).any(|line| {
+                let found = is_test && line.split("fn ").nth(1).is_some_and(|it| it.starts_with(name));
+                is_test = line.starts_with("#[test]") || line.starts_with("#[tokio::test");
+                found
+            })
+        })
+    };
+    let named = text.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs: "));
+    named
+        .map(|(file, name)| (format!("{file}.rs"), format!("{name}()")))
+        .find(|(file, name)| !exists(file, name))
+        .map(|(file, name)| format!("{file} has no test {name}"))
+}
+
+#[test]
+fn a_named_test_that_does_not_exist_is_found() {
+    let sources = BTreeMap::from([
+        (
+            Path::new("tests/tests/a/b.rs"),
+            "#[tokio::test(flavor = \"x\")]\nasync fn it_holds() {}\nfn helper() {}",
+        ),
+        (Path::new("domain/src/c.rs"), "mod tests {\n    #[test]\n    fn it_is() {}\n}"),
+    ]);
+    let rule = |text: &str| named_test(Path::new("docs/d.md"), text, &sources);
+    assert_eq!(rule("see `a/b.rs: it_holds` and `domain/src/c.rs: it_is`, `a/b.rs` and `x: y`"), None);
+    for odd in ["a/b.rs: it_hold", "a/b.rs: it_holds_not", "a/b.rs: helper", "b.rs: it_holds", "c.rs: it_is"]
+    {
+        assert!(rule(&format!("see `a/b.rs: it_holds` and `{odd}`")).is_some(), "{odd}");
+    }
+    assert_eq!(named_test(Path::new("a.rs"), "`a/b.rs: nothing`", &sources), None);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use domain::{Command, ConvId, Reply, Seq};
+use projections::query::QueryError;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -33,10 +34,17 @@ impl Act for ReadBody {
         Ok(Command::Read { uid: caller.uid, read_seq, at: app.clock.now() })
     }
 
-    /// From the read model, so that the caller's own sends count too.
-    async fn answer(app: &App, caller: &Caller, conv: &ConvId, _: Reply) -> Result<ReadState, Problem> {
-        let summary = app.read_models.summary(conv, caller.uid).await?;
-        Ok(ReadState { read_seq: summary.read_seq.get(), unread: summary.unread })
+    /// From the read model, so that the caller's own sends count too. One who has left since gets an answer all the
+    /// same, whether this is a repeat or they were removed meanwhile: nothing is unread where one is not.
+    async fn answer(app: &App, caller: &Caller, conv: &ConvId, reply: Reply) -> Result<ReadState, Problem> {
+        let Reply::Read(stands) = reply else {
+            return Err(Problem::bug("a read was answered with something else"));
+        };
+        match app.read_models.summary(conv, caller.uid).await {
+            Ok(summary) => Ok(ReadState { read_seq: summary.read_seq.get(), unread: summary.unread }),
+            Err(QueryError::NotAMember) => Ok(ReadState { read_seq: stands.get(), unread: 0 }),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

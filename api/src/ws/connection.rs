@@ -133,8 +133,8 @@ impl Reader {
                 self.heard = Instant::now();
             }
             tokio::select! {
-                text = self.flights.next(), if !self.flights.is_empty() => {
-                    if !text.is_empty() {
+                landed = self.flights.next(), if !self.flights.is_empty() => {
+                    if let Some(text) = landed && !text.is_empty() {
                         self.outbox.answer(text);
                     }
                 }
@@ -223,9 +223,12 @@ impl Reader {
             let problem = Problem::new(Code::RequestIdInFlight, "an id is free again with its answer");
             return self.outbox.answer(refusal(Some(&id), &problem));
         }
-        if let Err(problem) = self.dispatch(request) {
-            self.release();
-            self.outbox.answer(refusal(Some(&id), &problem));
+        match self.dispatch(request) {
+            Ok(()) => self.flights.start(),
+            Err(problem) => {
+                self.release();
+                self.outbox.answer(refusal(Some(&id), &problem));
+            }
         }
     }
 

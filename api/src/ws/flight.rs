@@ -144,16 +144,23 @@ impl Flights {
         self.starting = Some(doing.map(landed).boxed());
     }
 
-    /// The next answer; pends while nothing is under way.
-    pub async fn next(&mut self) -> String {
-        loop {
-            tokio::select! {
-                flight = started(&mut self.starting) => {
-                    self.starting = None;
-                    self.flying.push(flight);
-                }
-                Some(landed) = self.flying.next(), if !self.flying.is_empty() => return self.land(landed),
+    /// Hands over what has come in, if there is room for it at once, as there almost always is.
+    pub fn start(&mut self) {
+        if let Some(flight) = self.starting.as_mut().and_then(|starting| starting.now_or_never()) {
+            self.starting = None;
+            self.flying.push(flight);
+        }
+    }
+
+    /// The next answer, or none where there is room for the next request now; pends while nothing is under way.
+    pub async fn next(&mut self) -> Option<String> {
+        tokio::select! {
+            flight = started(&mut self.starting) => {
+                self.starting = None;
+                self.flying.push(flight);
+                None
             }
+            Some(landed) = self.flying.next(), if !self.flying.is_empty() => Some(self.land(landed)),
         }
     }
 

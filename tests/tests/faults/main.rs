@@ -7,6 +7,7 @@
 mod away;
 mod imports;
 mod promises;
+mod pushes;
 mod sends;
 mod starts;
 mod stop;

@@ -1,9 +1,13 @@
 //! The WebSocket from outside, over real sockets: every line of the contract's section.
 
-mod protocol;
+mod closing;
+mod frames;
+mod full_queue;
+mod handshake;
 mod pushes;
 mod requests;
 mod resume;
+mod wire;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

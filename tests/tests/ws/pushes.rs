@@ -194,6 +194,30 @@ async fn roles_changes_and_the_end_of_a_group_reach_its_members() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn how_one_arranges_ones_list_reaches_all_of_ones_own_devices_and_nobody_elses() {
+    let server = Server::start().await;
+    let (mut ana, mut phone, mut tablet) =
+        (listening(&server, 1).await, listening(&server, 2).await, listening(&server, 2).await);
+    say(&mut ana, CHAT, "one").await;
+    for socket in [&mut ana, &mut phone, &mut tablet] {
+        assert_eq!(told(socket).await, "one");
+    }
+    let chat = format!("/v1/conversations/{CHAT}");
+    server.person(2).put(&format!("{chat}/settings"), json!({"pinned": false, "muted": true})).await;
+    server.person(2).delete(&chat).await;
+    say(&mut ana, CHAT, "two").await;
+    let settings = json!({"push": "settings", "conv_id": CHAT, "pinned": false, "muted": true});
+    for socket in [&mut phone, &mut tablet] {
+        assert_eq!(told(socket).await, settings);
+        let hidden = told(socket).await;
+        assert_eq!((&hidden["push"], &hidden["min_seq"]), (&json!("hidden"), &json!(2)), "{hidden}");
+        assert_eq!(told(socket).await, "two", "and it is back");
+    }
+    assert_eq!(told(&mut ana).await, "two", "nothing in between");
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn others_reads_are_pushed_in_small_groups_only() {
     let server = Server::start().await;
     for (slug, size, pushed) in [("small", 50, true), ("large", 51, false)] {

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use domain::ConvId;
+use event_store::{EventStore, Shard};
 use quipu::Limits;
 use reqwest::Method;
 use serde_json::json;
-use tests::log::START;
+use tests::log::{START, postgres_log};
 use tests::server::{Server, send};
 use tests::socket::Socket;
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -209,4 +211,27 @@ async fn a_server_that_stops_answers_what_it_took_and_says_1001() {
         }
     });
     assert!(answered >= 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_the_log_keeps_nobody_from_reading_on() {
+    let server = Server::start().await;
+    let mut ana = server.person(1).connect().await;
+    say(&mut ana, CHAT, "first").await;
+    // Nobody appends in this shard meanwhile.
+    let log = postgres_log(&server.database.config).await;
+    let shard = Shard::of(&ConvId::parse(CHAT).unwrap(), log.info().shards);
+    let turn = log.turn(shard).await.unwrap();
+    let mut asked = vec![];
+    for n in 0..100 {
+        asked.push(ana.begin("send", text(CHAT, &format!("{n}"))).await);
+    }
+    assert_eq!(ana.ok("ping", json!({})).await, json!({}), "all of them have been read");
+    drop(turn);
+    for (id, seq) in asked.iter().zip(2..) {
+        assert_eq!(ana.answer(id).await["ok"]["seq"], seq, "and are done in their order");
+    }
+    let commits = "select count(distinct xmin::text) from log.event where version > 1";
+    let commits: i64 = server.database.connect().await.query_one(commits, &[]).await.unwrap().get(0);
+    assert!(commits <= 2, "one or two group commits, not {commits}");
 }

@@ -204,3 +204,47 @@ async fn from_an_answers_cursor_nothing_comes_twice() {
     assert_eq!(heard, (1..=heard.len() as u64).collect::<Vec<_>>());
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_cursor_it_starts_from_now_and_says_where_that_is() {
+    let server = Server::start().await;
+    let mut ana = server.person(1).connect().await;
+    say(&mut ana, CHAT, "before").await;
+    let mut bo = server.person(2).connect().await;
+    let now = bo.ok("resume", json!({})).await;
+    assert_eq!(now["replayed"], 0);
+    say(&mut ana, CHAT, "after").await;
+    let push = bo.push().await;
+    assert_eq!(seq(&push), 2, "and nothing of before");
+    for (from, replayed) in [(&now["cursor"], 1), (&push["cursor"], 0)] {
+        let mut again = server.person(2).connect().await;
+        assert_eq!(again.ok("resume", json!({"cursor": from})).await["replayed"], replayed);
+        if replayed == 1 {
+            assert_eq!(seq(&again.push().await), 2);
+        }
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_positions_and_settings_only_the_latest_is_replayed() {
+    let server = Server::start().await;
+    let (ana, bo) = (server.person(1), server.person(2));
+    let mut device = ana.connect().await;
+    for content in ["1", "2", "3"] {
+        say(&mut device, CHAT, content).await;
+    }
+    let away = bo.connect().await.ok("resume", json!({})).await["cursor"].clone();
+    let chat = format!("/v1/conversations/{CHAT}");
+    for (read_seq, pinned) in [(1, true), (2, false), (3, true)] {
+        bo.put(&format!("{chat}/read"), json!({"read_seq": read_seq})).await;
+        bo.put(&format!("{chat}/settings"), json!({"pinned": pinned})).await;
+    }
+    let mut back = bo.connect().await;
+    assert_eq!(back.ok("resume", json!({"cursor": away})).await["replayed"], 2);
+    let mut pushes = [back.push().await, back.push().await];
+    pushes.sort_by_key(|push| push["push"].to_string());
+    assert_eq!((&pushes[0]["push"], &pushes[0]["read_seq"]), (&json!("read"), &json!(3)));
+    assert_eq!((&pushes[1]["push"], &pushes[1]["pinned"]), (&json!("settings"), &json!(true)));
+    server.stop().await;
+}
