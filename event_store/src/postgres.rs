@@ -23,7 +23,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
 use domain::{ConvId, Ms, Seq, bucket::BUCKET_SIZE};
 use tokio::sync::watch;
 use tokio_postgres::NoTls;
@@ -94,6 +94,8 @@ pub fn pool(config: &tokio_postgres::Config, connections: usize) -> Result<Pool,
     let manager = Manager::from_config(config, NoTls, recycling);
     let build = Pool::builder(manager)
         .max_size(connections)
+        // The connection that was used last has what it needs in memory, and so has its process in Postgres.
+        .queue_mode(QueueMode::Lifo)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(CONNECTION_WAIT))
         .create_timeout(Some(CONNECTION_WAIT))

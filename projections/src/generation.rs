@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, PoolError, QueueMode, RecyclingMethod, Runtime};
 use tokio_postgres::{Config, NoTls};
 
 use crate::CONVERSATION;
@@ -91,6 +91,8 @@ fn pool(config: &Config, path: &str, connections: usize) -> Result<Pool, BuildEr
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     Pool::builder(Manager::from_config(config, NoTls, recycling))
         .max_size(connections)
+        // The connection that was used last has what it needs in memory, and so has its process in Postgres.
+        .queue_mode(QueueMode::Lifo)
         .runtime(Runtime::Tokio1)
         .wait_timeout(Some(CONNECTION_WAIT))
         .create_timeout(Some(CONNECTION_WAIT))
