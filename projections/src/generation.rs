@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{BuildError, Manager, ManagerConfig, Pool, PoolError, QueueMode, RecyclingMethod, Runtime};
+use deadpool_postgres::{
+    BuildError, Manager, ManagerConfig, Pool, PoolError, QueueMode, RecyclingMethod, Runtime,
+};
 use tokio_postgres::{Config, NoTls};
 
 use crate::CONVERSATION;

@@ -32,6 +32,8 @@ pub struct Batch<'a> {
     events: Vec<Heard<'a>>,
     /// By conversation, each decided once.
     audiences: HashMap<ConvId, Audience>,
+    /// The connections of those who left, by the event's position.
+    departed: HashMap<Position, Vec<Target>>,
     later: Later,
 }
 
@@ -113,6 +115,7 @@ impl<'a> Batch<'a> {
             }
         }
         let (mut events, mut later) = (Vec::with_capacity(recorded.len()), Later::default());
+        let mut departed = HashMap::new();
         for recorded in recorded {
             let Some(conv) = recorded.header.stream.conv() else { continue };
             if audiences.get(conv).is_some_and(|audience: &Audience| audience.targets.is_empty()) {
@@ -120,6 +123,9 @@ impl<'a> Batch<'a> {
             }
             match recorded.event() {
                 Ok(event) => {
+                    if let Event::MemberLeft { uid, .. } = event {
+                        departed.insert(recorded.header.position, hub.of([(uid, Seq::ZERO)]));
+                    }
                     groups.follow(conv, &event);
                     later.note(conv, &event);
                     events.push(Heard { conv, recorded, event: Some(event) });
@@ -138,7 +144,7 @@ impl<'a> Batch<'a> {
                 audiences.insert(conv.clone(), Audience { targets, members, sees_all });
             }
         }
-        Ok(Self { events, audiences, later })
+        Ok(Self { events, audiences, departed, later })
     }
 
     /// How quoted messages look to those who hear of the messages that quote them.
@@ -165,6 +171,10 @@ impl<'a> Batch<'a> {
             let header = &recorded.header;
             let place = (header.shard, header.position);
             vector.raise(place.0, place.1);
+            // No push tells them that they are out, and the cursors of later ones lie beyond it: a sync does.
+            for target in self.departed.get(&place.1).into_iter().flatten() {
+                target.outbox.push(place, &resync, &resync);
+            }
             let Some(audience) = self.audiences.get(*conv).filter(|it| !it.targets.is_empty()) else {
                 continue;
             };

@@ -143,15 +143,15 @@ async fn missed(app: &App, outbox: &Outbox, cursor: &str) -> Result<(Vec<Missed>
             None => break,
         }
     }
-    let here = entries.into_iter().filter_map(|entry| match entry {
+    let here = entries.into_iter().map(|entry| match entry {
         SyncEntry::Here(here) => {
             let Here { summary, changes, .. } = *here;
-            Some((summary, changes.unwrap_or_default()))
+            Ok((summary, changes.unwrap_or_default()))
         }
-        // No push reaches who has left.
-        SyncEntry::Left(_) => None,
+        // No push tells of it, only a sync.
+        SyncEntry::Left(_) => Err(Refused::Resync),
     });
-    let here: Vec<(Summary, Changes)> = here.collect();
+    let here = here.collect::<Result<Vec<(Summary, Changes)>, Refused>>()?;
     let shards = app.live.store.info().shards;
     let place = |conv: &ConvId| Shard::of(conv, shards);
     let span = |vector: &Vector, conv: &ConvId| (conv.clone(), vector.at(place(conv)));

@@ -248,3 +248,18 @@ async fn of_positions_and_settings_only_the_latest_is_replayed() {
     assert_eq!((&pushes[1]["push"], &pushes[1]["pinned"]), (&json!("settings"), &json!(true)));
     server.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_removed_while_away_fetches_and_hears_that() {
+    let server = Server::start().await;
+    let group = json!({"group_id": "r", "name": "R", "members": [2]});
+    assert_eq!(server.person(1).post("/v1/groups", group).await.status, 201);
+    let away = server.person(2).connect().await.ok("resume", json!({})).await["cursor"].clone();
+    assert_eq!(server.person(1).delete("/v1/groups/grp-r/members/2").await.status, 200);
+    let mut late = server.person(2).connect().await;
+    assert_eq!(late.ok("resume", json!({"cursor": away})).await["replayed"], 0);
+    assert_eq!(late.push().await, json!({"push": "resync", "cursor": away}));
+    let missed = late.ok("sync", json!({"cursor": away})).await;
+    assert_eq!(missed["conversations"], json!([{"conv_id": "grp-r", "left": true}]));
+    server.stop().await;
+}
