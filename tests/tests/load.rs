@@ -1,0 +1,56 @@
+//! `quipu bench load` against a real server: each case, each way, for two seconds, to see that it works and says so.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+use tests::server::{SECRET, Server};
+use tokio::process::Command;
+
+/// Runs one case and reads what it measured.
+async fn measured(server: &Server, case: &[&str]) -> Value {
+    let folder = tests::ScratchDir::new();
+    let json = folder.path().join("report.json");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_quipu-child"));
+    command.args(["bench", "load", "--seconds", "2", "--warmup", "0", "--connections", "4", "--in-flight", "4"]);
+    command.args(["--conversations", "2", "--members", "8", "--senders", "2"]);
+    command.arg("--url").arg(format!("http://{}", server.address())).args(["--jwt-secret", SECRET]);
+    command.arg("--json").arg(&json).arg("--picture").arg(folder.path().join("report.html")).args(case);
+    command.env_remove("DATABASE_URL").stdin(Stdio::null()).kill_on_drop(true);
+    let said = command.output().await.expect("run the tool");
+    assert!(said.status.success(), "{case:?}: {}", String::from_utf8_lossy(&said.stderr));
+    let page = std::fs::read_to_string(folder.path().join("report.html")).expect("a picture");
+    assert!(page.contains("<svg") && page.ends_with("</html>\n"), "{page}");
+    serde_json::from_str(&std::fs::read_to_string(json).expect("a report")).expect("JSON")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_case_is_answered_and_measured() {
+    let server = Server::start().await;
+    for case in ["sends", "cold", "hot", "group", "history", "lists", "mixed"] {
+        for via in ["ws", "rest"] {
+            let report = measured(&server, &["--case", case, "--via", via]).await;
+            let run = &report["runs"][0];
+            assert!(run["answers_ms"]["count"].as_u64() > Some(0), "{case} via {via}: {report}");
+            for fault in ["refused", "unanswered", "broken"] {
+                assert_eq!(run[fault], 0, "{case} via {via}: {report}");
+            }
+            let pushed = run["pushes_ms"]["count"].as_u64() > Some(0);
+            assert_eq!(pushed, via == "ws" && !["history", "lists"].contains(&case), "{case} via {via}: {report}");
+        }
+    }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_loop_asks_at_each_rate_in_turn() {
+    let server = Server::start().await;
+    let report = measured(&server, &["--rate", "20,40"]).await;
+    let rates: Vec<&Value> = report["runs"].as_array().unwrap().iter().map(|run| &run["rate"]).collect();
+    assert_eq!(rates, [20, 40]);
+    for run in report["runs"].as_array().unwrap() {
+        // So many were due within the second, whatever the server made of it.
+        let (due, rate) = (run["answers_ms"]["count"].as_u64(), run["rate"].as_u64());
+        assert!(due <= rate && due > Some(0), "{report}");
+    }
+    server.stop().await;
+}
