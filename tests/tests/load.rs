@@ -11,7 +11,18 @@ async fn measured(server: &Server, case: &[&str]) -> Value {
     let folder = tests::ScratchDir::new();
     let json = folder.path().join("report.json");
     let mut command = Command::new(env!("CARGO_BIN_EXE_quipu-child"));
-    command.args(["bench", "load", "--seconds", "2", "--warmup", "0", "--connections", "4", "--in-flight", "4"]);
+    command.args([
+        "bench",
+        "load",
+        "--seconds",
+        "2",
+        "--warmup",
+        "0",
+        "--connections",
+        "4",
+        "--in-flight",
+        "4",
+    ]);
     command.args(["--conversations", "2", "--members", "8", "--senders", "2"]);
     command.arg("--url").arg(format!("http://{}", server.address())).args(["--jwt-secret", SECRET]);
     command.arg("--json").arg(&json).arg("--picture").arg(folder.path().join("report.html")).args(case);
@@ -35,7 +46,11 @@ async fn each_case_is_answered_and_measured() {
                 assert_eq!(run[fault], 0, "{case} via {via}: {report}");
             }
             let pushed = run["pushes_ms"]["count"].as_u64() > Some(0);
-            assert_eq!(pushed, via == "ws" && !["history", "lists"].contains(&case), "{case} via {via}: {report}");
+            assert_eq!(
+                pushed,
+                via == "ws" && !["history", "lists"].contains(&case),
+                "{case} via {via}: {report}"
+            );
         }
     }
     server.stop().await;
