@@ -317,7 +317,8 @@ fn is_address(url: &str) -> bool {
         && !url.contains(char::is_control)
 }
 
-fn has_nul(value: &Value) -> bool {
+/// Is there U+0000 anywhere in it? Postgres takes none in a text.
+pub(crate) fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(items) => items.iter().any(has_nul),

@@ -7,6 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::{
+    content::has_nul,
     event_id::EventId,
     ids::{Ms, Uid},
     rejection::Rejection,
@@ -153,15 +154,6 @@ impl NotificationContent {
     /// The JSON text.
     pub fn json(&self) -> &str {
         &self.0
-    }
-}
-
-fn has_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(has_nul),
-        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
