@@ -48,6 +48,9 @@ const READ_BYTES_MAX: usize = 4 << 20;
 /// and not at all in groups of more than 50. A client takes the sign away after some five seconds, or with the next
 /// message of that person. Where the server has it switched off the code is `switched_off`.
 ///
+/// What the operator tells comes as `{"push":"notification","id","category","content","create_at","cursor"}`, and what
+/// another device has read of it as `{"push":"notifications_read","read_id","cursor"}`.
+///
 /// Where the server sets a limit to the devices of a platform, the oldest one beyond it hears
 /// `{"push":"replaced","by":"<device>"}` (null where the token names none) and is closed with 4001.
 #[utoipa::path(
