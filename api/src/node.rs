@@ -4,11 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use event_store::{Clock, EventStore};
-use projections::{
-    Generation, Projector, ProjectorHandle, ReadModels,
-    notification::{Inboxes, NOTIFICATION, NotificationProjector},
-};
-use tokio::{sync::Mutex, task::JoinHandle};
+use projections::{Projectors, ProjectorsWatch, notification::Inboxes};
+use tokio::task::JoinHandle;
 use tokio_postgres::Config;
 
 use crate::{
@@ -20,18 +17,10 @@ use crate::{
     presence::{self, Presence},
     rates::Rates,
     ready::{Check, Checks},
+    rebuilds::Rebuilds,
     sync_cursor::SyncCursors,
     writer::{Writer, WriterError},
 };
-
-/// Connections for questions: each takes milliseconds.
-const QUERY_CONNECTIONS: usize = 16;
-
-/// Connections for the projector, of whose shards a few work at a time.
-const PROJECTOR_CONNECTIONS: usize = 8;
-
-/// Connections for the read model of notifications: its projector's and a few questions'.
-const NOTIFICATION_CONNECTIONS: usize = 4;
 
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
@@ -57,12 +46,9 @@ pub enum NodeError {
     /// What takes commands.
     #[error(transparent)]
     Writer(#[from] WriterError),
-    /// The read models.
-    #[error("open the read models")]
-    ReadModels(#[from] projections::OpenError),
-    /// The projector.
-    #[error("start the projector")]
-    Projector(#[from] projections::StartError),
+    /// The read models and what keeps them up with the log.
+    #[error("start the projectors")]
+    Projectors(#[from] projections::ProjectorsError),
     /// The live feed, or the connections for its sizes.
     #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
@@ -78,8 +64,8 @@ pub enum NodeError {
 pub struct Node {
     app: Arc<App>,
     writer: Writer,
-    projector: Arc<Mutex<Option<ProjectorHandle>>>,
-    notifications: Arc<Mutex<Option<NotificationProjector>>>,
+    projectors: Projectors,
+    rebuilds: Arc<Rebuilds>,
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
 }
@@ -90,20 +76,13 @@ impl Node {
         let NodeSettings { tokens, limits, instance, clock } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
-        let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
-        let projector = Projector::start(Arc::clone(store), generation, Arc::clone(&clock)).await?;
-        let generation = Generation::serving(database, QUERY_CONNECTIONS).await?;
-        let read_models = ReadModels::new(Arc::clone(store), generation, Some(projector.progress()));
-        let projector = Arc::new(Mutex::new(Some(projector)));
-        let generation = Generation::serving_of(NOTIFICATION, database, NOTIFICATION_CONNECTIONS).await?;
-        let notifications =
-            NotificationProjector::start(Arc::clone(store), generation.clone(), Arc::clone(&clock)).await?;
-        let inboxes = Inboxes::new(Arc::clone(store), generation, notifications.passed());
-        let notifications = Arc::new(Mutex::new(Some(notifications)));
+        let projectors = Projectors::start(database, Arc::clone(store), Arc::clone(&clock)).await?;
+        let (read_models, inboxes) = (projectors.read_models(), projectors.inboxes());
+        let rebuilds = Arc::new(Rebuilds::new(projectors.watch()));
         let checks: Checks = vec![
             Box::new(LogCheck(Arc::clone(store))),
-            Box::new(ProjectorCheck(Arc::clone(&projector))),
-            Box::new(NotificationCheck { projector: Arc::clone(&notifications), inboxes: inboxes.clone() }),
+            Box::new(ProjectorCheck(projectors.watch())),
+            Box::new(NotificationCheck { projectors: projectors.watch(), inboxes: inboxes.clone() }),
         ];
         let metrics = measures::recorder()?;
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
@@ -123,6 +102,7 @@ impl Node {
             typing,
             presence,
             read_models,
+            rebuilds: Arc::clone(&rebuilds),
             msg_ids: writer.msg_ids.clone(),
             tokens,
             clock,
@@ -134,7 +114,7 @@ impl Node {
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, keeper, upkeep })
+        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep })
     }
 
     /// What handlers share.
@@ -144,7 +124,7 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, keeper, upkeep } = self;
+        let Self { app, writer, projectors, rebuilds, keeper, upkeep } = self;
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
@@ -156,12 +136,8 @@ impl Node {
             keeper.stop().await;
         }
         writer.stop().await;
-        if let Some(projector) = projector.lock().await.take() {
-            projector.shutdown().await;
-        }
-        if let Some(notifications) = notifications.lock().await.take() {
-            notifications.shutdown().await;
-        }
+        rebuilds.stop().await;
+        projectors.shutdown().await;
         upkeep.abort();
     }
 }
@@ -184,7 +160,7 @@ impl Check for LogCheck {
     }
 }
 
-struct ProjectorCheck(Arc<Mutex<Option<ProjectorHandle>>>);
+struct ProjectorCheck(ProjectorsWatch);
 
 #[async_trait]
 impl Check for ProjectorCheck {
@@ -193,7 +169,7 @@ impl Check for ProjectorCheck {
     }
 
     async fn check(&self) -> Result<String, String> {
-        let status = self.0.lock().await.as_ref().map(ProjectorHandle::status).ok_or("it has stopped")?;
+        let status = self.0.serving().ok_or("it has stopped")?;
         let lag =
             status.shards.iter().map(|it| it.head.get().saturating_sub(it.position.get())).max().unwrap_or(0);
         let failing = status.shards.iter().filter(|it| it.failing).count();
@@ -205,7 +181,7 @@ impl Check for ProjectorCheck {
 }
 
 struct NotificationCheck {
-    projector: Arc<Mutex<Option<NotificationProjector>>>,
+    projectors: ProjectorsWatch,
     inboxes: Inboxes,
 }
 
@@ -216,8 +192,7 @@ impl Check for NotificationCheck {
     }
 
     async fn check(&self) -> Result<String, String> {
-        let failing = self.projector.lock().await.as_ref().map(NotificationProjector::failing);
-        if failing.ok_or("it has stopped")? {
+        if self.projectors.notifications_fail() {
             return Err("the projector fails".to_owned());
         }
         match self.inboxes.skipped().await {

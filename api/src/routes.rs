@@ -17,8 +17,8 @@ use crate::{
     problem::Problem,
     requests,
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, presence, readers,
-        sync,
+        batch, conversations, groups, marks, members, messages, notifications, operations, presence,
+        projections, readers, sync,
     },
     ws,
 };
@@ -49,6 +49,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))
+        .route("/v1/admin/projections", get(projections::all))
+        .route("/v1/admin/projections/{name}/rebuild", post(projections::rebuild))
+        .route("/v1/admin/projections/{name}/rollback", post(projections::roll_back))
+        .route("/v1/admin/projections/{name}/drop", post(projections::drop_other))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))
