@@ -161,6 +161,9 @@ impl ProjectorsWatch {
     }
 }
 
+/// What generations have passed, over all shards.
+type Stands = BTreeMap<(Projection, i32), u64>;
+
 /// Starts and ends projectors. There is only one that writes here.
 struct Lookout {
     shared: Arc<Shared>,
@@ -170,7 +173,7 @@ struct Lookout {
     reader: Option<(i32, watch::Sender<Arc<Reader>>)>,
     inboxes: Option<(i32, watch::Sender<Arc<InboxReader>>)>,
     /// Where generations stood, and when.
-    sampled: Option<(Instant, BTreeMap<(Projection, i32), u64>)>,
+    sampled: Option<(Instant, Stands)>,
 }
 
 impl Lookout {
@@ -223,7 +226,7 @@ impl Lookout {
             metrics::gauge!("quipu_rebuild_running", "projection" => projection.name())
                 .set(f64::from(u8::from(building)));
         }
-        let stands: BTreeMap<_, _> =
+        let stands: Stands =
             statuses.iter().map(|status| ((status.projection, status.number), status.passed)).collect();
         self.sample(stands);
         Ok(())
@@ -293,7 +296,7 @@ impl Lookout {
         }
     }
 
-    fn sample(&mut self, stands: BTreeMap<(Projection, i32), u64>) {
+    fn sample(&mut self, stands: Stands) {
         let now = Instant::now();
         if let Some((then, before)) = &self.sampled {
             let seconds = now.saturating_duration_since(*then).as_secs_f64().max(0.001);

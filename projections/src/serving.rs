@@ -109,7 +109,8 @@ mod tests {
     #[tokio::test]
     async fn other_errors_and_fixed_generations_are_not_asked_again() {
         let count = AtomicU32::new(0);
-        let asked = Serving::fixed(()).ask(|_| {
+        let fixed = Serving::fixed(());
+        let asked = fixed.ask(|_| {
             count.fetch_add(1, Ordering::Relaxed);
             async { Err::<(), _>(gone()) }
         });

@@ -126,7 +126,15 @@ pub struct Generations {
 }
 
 /// The right to build, switch and drop the generations of one group of read models; ends with its connection.
-pub(crate) struct Right(#[expect(dead_code, reason = "its life is what counts")] ClientWrapper);
+pub(crate) struct Right(ClientWrapper);
+
+impl Right {
+    /// Gives it back at once; who only drops it gives it back a moment later.
+    pub(crate) async fn give_back(self) {
+        // Where the connection is gone, so is the right.
+        let _ = self.0.execute(include_str!("unlock.sql"), &[]).await;
+    }
+}
 
 impl Generations {
     /// Of a migrated database and its log.
@@ -140,7 +148,13 @@ impl Generations {
 
     /// Has the generation before serve again, as it stands now: it was kept up with the log. Answers its number.
     pub async fn roll_back(&self, projection: Projection) -> Result<i32, GenerationError> {
-        let _right = self.right(projection).await?;
+        let right = self.right(projection).await?;
+        let rolled_back = self.rolled_back(projection).await;
+        right.give_back().await;
+        rolled_back
+    }
+
+    async fn rolled_back(&self, projection: Projection) -> Result<i32, GenerationError> {
         let (serving, other) = self.two(projection).await?;
         let other = other.ok_or(GenerationError::Alone(projection.name()))?;
         if other.state != State::Kept {
@@ -159,7 +173,13 @@ impl Generations {
 
     /// Drops the generation beside the one that serves. Answers its number.
     pub async fn drop(&self, projection: Projection) -> Result<i32, GenerationError> {
-        let _right = self.right(projection).await?;
+        let right = self.right(projection).await?;
+        let dropped = self.dropped(projection).await;
+        right.give_back().await;
+        dropped
+    }
+
+    async fn dropped(&self, projection: Projection) -> Result<i32, GenerationError> {
         let client = self.pool.get().await?;
         let doing = "drop a generation";
         let lock_timeout = format!("set lock_timeout = {}", DROP_LOCK_TIME_MAX.as_millis());

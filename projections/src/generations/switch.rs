@@ -58,11 +58,11 @@ impl Generations {
     ) -> Result<(), GenerationError> {
         for _ in 0..ROUNDS_MAX {
             let goals = self.positions(feeder.projection, other).await?;
-            let here = self.positions(feeder.projection, feeder.generation.number()).await?;
-            if missing(&goals, &here) <= MISSING_MAX / 4 {
+            feeder.lead(&goals, passed, stop).await?;
+            let now = self.positions(feeder.projection, other).await?;
+            if missing(&now, &goals) <= MISSING_MAX / 4 {
                 return Ok(());
             }
-            feeder.lead(&goals, passed, stop).await?;
         }
         Err(GenerationError::TooSlow(feeder.projection.name()))
     }

@@ -138,7 +138,6 @@ impl Comparing<'_> {
     ) -> Result<Differences, GenerationError> {
         let projection = self.new.projection;
         let mut differences = Differences::default();
-        let parked = self.parked().await?;
         for table in self.tables().await? {
             let (mut after, mut rows) = (None, PAGE_ROWS);
             loop {
@@ -153,7 +152,7 @@ impl Comparing<'_> {
                     page => page?,
                 };
                 compared.fetch_add(page.old.len() as u64, Ordering::Relaxed);
-                self.differing(&table, &page, &parked, &mut differences).await?;
+                self.differing(&table, &page, &mut differences).await?;
                 match page.end {
                     Some(end) => after = Some(end),
                     None => break,
@@ -167,7 +166,6 @@ impl Comparing<'_> {
         &self,
         table: &Table,
         page: &Page,
-        parked: &HashSet<String>,
         differences: &mut Differences,
     ) -> Result<(), GenerationError> {
         let missing =
@@ -178,7 +176,12 @@ impl Comparing<'_> {
             Some(_) => None,
         });
         let mut found: Vec<_> = missing.chain(others).collect();
+        if found.is_empty() {
+            return Ok(());
+        }
         found.sort_unstable();
+        // Read after the snapshots: what was parked before them is among it.
+        let parked = self.parked().await?;
         for (key, what) in found {
             if table.conv(key).is_some_and(|conv| parked.contains(conv)) {
                 differences.parked_rows += 1;

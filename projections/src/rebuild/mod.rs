@@ -105,8 +105,7 @@ pub struct Rebuild {
     projection: Projection,
     old: i32,
     new: i32,
-    /// Ends with this.
-    _right: Right,
+    right: Right,
 }
 
 /// What the run tells about itself.
@@ -128,11 +127,20 @@ impl Rebuild {
     /// somebody else is at it, and where an earlier generation has not been dropped.
     pub async fn begin(generations: &Generations, projection: Projection) -> Result<Self, GenerationError> {
         let right = generations.right(projection).await?;
-        let new = generations.begin(projection).await?;
-        let (serving, _) = generations.two(projection).await?;
-        let (name, old) = (projection.name(), serving.number);
+        let begun = async {
+            let new = generations.begin(projection).await?;
+            Ok::<_, GenerationError>((new, generations.two(projection).await?.0.number))
+        };
+        let (new, old) = match begun.await {
+            Ok(numbers) => numbers,
+            Err(error) => {
+                right.give_back().await;
+                return Err(error);
+            }
+        };
+        let name = projection.name();
         tracing::info!(projection = name, old, new, "rebuilding");
-        Ok(Self { generations: generations.clone(), projection, old, new, _right: right })
+        Ok(Self { generations: generations.clone(), projection, old, new, right })
     }
 
     /// The new generation's number.
@@ -144,6 +152,18 @@ impl Rebuild {
     /// goes. Once `stop` is true it ends between two chunks. After an error the same command goes on where it was.
     pub async fn run(
         self,
+        check_only: bool,
+        told: &mut (dyn FnMut(Progress) + Send),
+        stop: &watch::Receiver<bool>,
+    ) -> Result<Report, GenerationError> {
+        let done = self.told(check_only, told, stop).await;
+        self.right.give_back().await;
+        done
+    }
+
+    /// Works, and tells meanwhile how it goes.
+    async fn told(
+        &self,
         check_only: bool,
         told: &mut (dyn FnMut(Progress) + Send),
         stop: &watch::Receiver<bool>,
@@ -188,7 +208,7 @@ impl Rebuild {
                 let took = started.elapsed();
                 let seconds = took.as_secs_f64();
                 tracing::info!(projection = name, new, events, seconds, switched = !check_only, "rebuilt");
-                let Self { projection, old, .. } = self;
+                let Self { projection, old, .. } = *self;
                 let switched = !check_only;
                 Ok(Report { projection, old, new, switched, events, loading, took, differences })
             }
