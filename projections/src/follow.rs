@@ -99,6 +99,9 @@ impl Follower {
                     OWN_LOOK
                 }
                 Err(error) => {
+                    if matches!(error, LookError::Gone) {
+                        self.progress.end();
+                    }
                     // Said once; /readyz and the metrics go on saying it.
                     if !was_failing {
                         tracing::warn!(

@@ -279,19 +279,15 @@ impl Lookout {
     }
 
     async fn end_others(&mut self, live: &[(Projection, i32)]) {
-        let gone = |projection: Projection| move |number: &i32| !live.contains(&(projection, *number));
-        let numbers: Vec<i32> =
-            self.conversations.keys().copied().filter(gone(Projection::Conversation)).collect();
-        for projector in
-            numbers.iter().filter_map(|number| self.conversations.remove(number)).collect::<Vec<_>>()
-        {
+        let gone = |projection: Projection, number: &i32| !live.contains(&(projection, *number));
+        let of = Projection::Conversation;
+        for (_, projector) in self.conversations.extract_if(.., |number, _| gone(of, number)) {
+            // Whoever waits for it asks the one that serves.
+            projector.progress().end();
             projector.shutdown().await;
         }
-        let numbers: Vec<i32> =
-            self.notifications.keys().copied().filter(gone(Projection::Notification)).collect();
-        for projector in
-            numbers.iter().filter_map(|number| self.notifications.remove(number)).collect::<Vec<_>>()
-        {
+        let of = Projection::Notification;
+        for (_, projector) in self.notifications.extract_if(.., |number, _| gone(of, number)) {
             projector.shutdown().await;
         }
     }

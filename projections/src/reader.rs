@@ -330,7 +330,12 @@ impl Reader {
         for (shard, position) in wanted {
             let left = patience.left().ok_or(QueryError::Behind)?;
             if !progress.reached(*shard, *position, left).await {
-                return Err(QueryError::Behind);
+                let gone = self.may_go && progress.has_ended();
+                return Err(if gone {
+                    unavailable("wait for the read models", Gone)
+                } else {
+                    QueryError::Behind
+                });
             }
         }
         Ok(())

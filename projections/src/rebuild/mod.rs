@@ -7,10 +7,12 @@
 mod compare;
 
 use std::{
+    collections::HashMap,
     sync::atomic::{AtomicU8, AtomicU64, Ordering},
     time::Duration,
 };
 
+use event_store::{Position, Shard};
 use tokio::{
     sync::watch,
     time::{Instant, interval},
@@ -70,7 +72,7 @@ pub struct Progress {
     pub before: u64,
     /// Events that this run has applied.
     pub events: u64,
-    /// Events that the serving generation had passed when this run began.
+    /// Events that the log had when this run began.
     pub total: u64,
     /// Rows that were compared.
     pub compared: u64,
@@ -170,7 +172,7 @@ impl Rebuild {
     ) -> Result<Report, GenerationError> {
         let counters = Counters::default();
         let started = Instant::now();
-        let total = self.passed(self.old).await?;
+        let total = self.heads().await?.values().map(|head| head.get()).sum();
         let before = self.passed(self.new).await?.min(total);
         let mut noted = (0, Instant::now());
         let mut ticks = interval(TELL_EVERY);
@@ -232,8 +234,9 @@ impl Rebuild {
         let started = Instant::now();
         let feeder = self.generations.feeder(self.projection, self.new)?;
         self.enter(counters, Phase::Loading);
-        self.generations.catch_up(&feeder, self.old, &counters.events, stop).await?;
+        feeder.lead(&self.heads().await?, &counters.events, stop).await?;
         let loading = started.elapsed();
+        self.generations.catch_up(&feeder, self.old, &counters.events, stop).await?;
         self.enter(counters, Phase::Comparing);
         let differences = self.compare(&feeder, counters, stop).await?;
         differences.warn(self.projection, self.new);
@@ -266,6 +269,20 @@ impl Rebuild {
             phase = phase.name(),
             "rebuilding"
         );
+    }
+
+    /// Where the log stands, which may be beyond what serves if nobody projects.
+    async fn heads(&self) -> Result<HashMap<Shard, Position>, GenerationError> {
+        let store = &self.generations.store;
+        Ok(match self.projection {
+            Projection::Conversation => {
+                let heads = store.shard_heads().await?;
+                Shard::all(u16::MAX).zip(heads).map(|(shard, head)| (shard, head.position)).collect()
+            }
+            Projection::Notification => {
+                HashMap::from([(Shard::OWN, store.shard_head(Shard::OWN).await?.position)])
+            }
+        })
     }
 
     async fn passed(&self, number: i32) -> Result<u64, GenerationError> {
