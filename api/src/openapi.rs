@@ -14,7 +14,7 @@ use utoipa::{
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, presence,
+        audit, batch, conversations, groups, marks, members, messages, notifications, operations, presence,
         projections, readers, sync, system::SystemContent,
     },
     ws,
@@ -40,6 +40,7 @@ use crate::{
         presence::presence,
         sync::sync, batch::batch,
         projections::all, projections::rebuild, projections::roll_back, projections::drop_other,
+        audit::events::events, audit::message::message, audit::accesses::accesses,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -171,6 +172,15 @@ problems! {
     ReadNotificationsProblems = [OF_BODIES, [
         Code::ReadIdBeyondHead, Code::TooManyRequests, Code::CommandRefused
     ]];
+    /// Of what compliance asks of a conversation.
+    AuditProblems = [[
+        Code::InvalidConvId, Code::InvalidParameter, Code::NotAllowed, Code::ConversationNotFound,
+        Code::TooManyRequests
+    ]];
+    /// Of a message that compliance asks for.
+    AuditMessageProblems = [[Code::NotAllowed, Code::MessageNotFound, Code::TooManyRequests]];
+    /// Of the record of accesses.
+    AccessesProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
     /// Of an end of a group.
     DissolveProblems = [OF_COMMANDS, [Code::NotAGroup, Code::NotAllowed]];
 }

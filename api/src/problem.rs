@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{ContentError, ConvIdError, IdError, NotificationError, Rejection, snowflake::LeaseOver};
-use event_store::CommandError;
+use event_store::{CommandError, StoreError};
 use projections::{generations::GenerationError, query::QueryError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,6 +40,7 @@ pub enum Code {
     NotSender,
     Muted,
     NotFound,
+    ConversationNotFound,
     MessageNotFound,
     MemberNotFound,
     SwitchedOff,
@@ -55,6 +56,7 @@ pub enum Code {
     RebuildRunning,
     GenerationLeft,
     NoOtherGeneration,
+    LegalHold,
     ContentTooLarge,
     UnsupportedMediaType,
     InvalidBody,
@@ -94,6 +96,7 @@ impl Code {
             Self::NotSender => (403, "not_sender", "This is not your message"),
             Self::Muted => (403, "muted", "Only the owner and the admins may send at present"),
             Self::NotFound => (404, "not_found", "There is nothing at this address"),
+            Self::ConversationNotFound => (404, "conversation_not_found", "There is no such conversation"),
             Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
             Self::SwitchedOff => (404, "switched_off", "This server does not do this"),
@@ -119,6 +122,7 @@ impl Code {
             Self::NoOtherGeneration => {
                 (409, "no_other_generation", "There is no whole generation but the one that serves")
             }
+            Self::LegalHold => (409, "legal_hold", "A legal hold stands"),
             Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
             Self::UnsupportedMediaType => {
                 (415, "unsupported_media_type", "The body must be application/json")
@@ -272,6 +276,9 @@ impl From<Rejection> for Problem {
             Rejection::OwnerStays => Code::OwnerStays,
             Rejection::Muted => Code::Muted,
             Rejection::GroupDissolved => Code::GroupDissolved,
+            Rejection::Held { .. } => Code::LegalHold,
+            Rejection::NoConversation => Code::ConversationNotFound,
+            Rejection::ExpireBeyondHead { .. } => Code::UpToSeqBeyondHead,
         };
         Self::new(code, rejection)
     }
@@ -372,6 +379,13 @@ impl From<IdError> for Problem {
             IdError::ClientMsgId => Code::InvalidClientMsgId,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the log was not read");
+        Self::new(Code::Unavailable, "the log is unavailable")
     }
 }
 

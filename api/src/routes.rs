@@ -17,7 +17,7 @@ use crate::{
     problem::Problem,
     requests,
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, presence,
+        audit, batch, conversations, groups, marks, members, messages, notifications, operations, presence,
         projections, readers, sync,
     },
     ws,
@@ -53,6 +53,9 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/admin/projections/{name}/rebuild", post(projections::rebuild))
         .route("/v1/admin/projections/{name}/rollback", post(projections::roll_back))
         .route("/v1/admin/projections/{name}/drop", post(projections::drop_other))
+        .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
+        .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
+        .route("/v1/audit/accesses", get(audit::accesses::accesses))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))

@@ -4,9 +4,11 @@ use uuid::Uuid;
 
 use crate::{
     content::{Content, Flags},
-    event::{GroupChange, History, Invite, Role, Settings},
+    event::{GroupChange, History, Role, Settings},
     event_id::EventId,
-    ids::{ClientMsgId, Ms, Seq, Uid},
+    group::GroupName,
+    ids::{ClientMsgId, Ms, Sender, Seq, Uid},
+    keeping::Reason,
     snowflake::MsgId,
 };
 
@@ -163,6 +165,39 @@ pub enum Command {
         /// Without noise? None leaves it.
         muted: Option<bool>,
     },
+    /// Let retention take everything up to a message.
+    Expire {
+        /// Up to and with this one.
+        up_to_seq: Seq,
+    },
+    /// Let the law take what one person said.
+    Erase {
+        /// Whose messages.
+        uid: Uid,
+        /// Which ones, ascending, each once; at most
+        /// [`ERASED_PER_EVENT`](crate::keeping::ERASED_PER_EVENT).
+        seqs: Vec<Seq>,
+        /// Who asks for it; the system is an operator at the command line.
+        by: Sender,
+    },
+    /// Let nothing be taken from here.
+    Hold {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// Now.
+        at: Ms,
+    },
+    /// End that.
+    Lift {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// Now.
+        at: Ms,
+    },
     /// Found a group.
     CreateGroup {
         /// Its owner.
@@ -229,8 +264,10 @@ pub enum Command {
 
 impl Command {
     /// Who acts, as it stands in the event's header.
-    pub fn actor(&self) -> Uid {
-        match self {
+    pub fn actor(&self) -> Sender {
+        let uid = match self {
+            Self::Expire { .. } => return Sender::System,
+            Self::Erase { by, .. } | Self::Hold { by, .. } | Self::Lift { by, .. } => return *by,
             Self::Send(send) => send.sender,
             Self::Recall { by, .. } => by.uid,
             Self::Delete { uid, .. } | Self::Restore { uid, .. } => *uid,
@@ -246,7 +283,8 @@ impl Command {
             | Self::DissolveGroup { by, .. } => *by,
             Self::Import(Import::Message { sender, .. }) => *sender,
             Self::Import(Import::Join { uid, .. } | Import::Leave { uid, .. }) => *uid,
-        }
+        };
+        Sender::Person(uid)
     }
 
     /// Did it happen elsewhere, earlier?
@@ -306,86 +344,17 @@ pub enum Reply {
     Done,
     /// To Settle: as they are now.
     Settled(Settings),
+    /// To Expire: everything up to here is gone.
+    Expired(Seq),
+    /// To Erase: how many of them are to go.
+    Erased(u64),
+    /// To Hold: the one that stands, which may be an earlier one.
+    Held(crate::keeping::Hold),
+    /// To Lift: did one stand?
+    Lifted(bool),
     /// To an import's join or leave: did it change anything?
     Imported {
         /// False for a repeated line.
         changed: bool,
     },
-}
-
-/// What a group is called: 1 to 128 characters, none of them a control character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupName(String);
-
-/// Why a text is not a group's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a group's name has 1 to 128 characters and no control characters")]
-pub struct GroupNameError;
-
-impl GroupName {
-    /// The longest name, in characters.
-    pub const CHARS_MAX: usize = 128;
-
-    /// Checks length and alphabet.
-    pub fn parse(text: &str) -> Result<Self, GroupNameError> {
-        let good = (1..=Self::CHARS_MAX).contains(&text.chars().count()) && !text.contains(char::is_control);
-        if good { Ok(Self(text.to_owned())) } else { Err(GroupNameError) }
-    }
-
-    /// For imports: control characters go, what is too long is cut.
-    pub fn from_foreign_name(name: &str) -> Self {
-        let plain: String = name.chars().filter(|c| !c.is_control()).take(Self::CHARS_MAX).collect();
-        Self(if plain.is_empty() { "-".into() } else { plain })
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Role {
-    /// `owner`, `admin` or `member`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Admin => "admin",
-            Self::Member => "member",
-        }
-    }
-
-    /// The inverse of [`Role::name`].
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
-    }
-}
-
-impl Invite {
-    /// `admins` or `members`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Admins => "admins",
-            Self::Members => "members",
-        }
-    }
-
-    /// The inverse of [`Invite::name`].
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Admins, Self::Members].into_iter().find(|invite| invite.name() == name)
-    }
-}
-
-impl History {
-    /// `all` or `joined`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Joined => "joined",
-        }
-    }
-
-    /// The inverse of [`History::name`].
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::All, Self::Joined].into_iter().find(|history| history.name() == name)
-    }
 }

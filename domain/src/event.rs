@@ -3,6 +3,7 @@
 use crate::{
     content::{Content, Flags},
     ids::{ClientMsgId, Ms, Sender, Seq, Uid},
+    keeping::Reason,
     snowflake::MsgId,
 };
 
@@ -137,6 +138,37 @@ pub enum Event {
         /// All of them, as they are now.
         settings: Settings,
     },
+    /// Retention has taken everything up to here, for everybody: the bodies go, the numbers stay taken.
+    HistoryExpired {
+        /// Up to and with this message; never above the head of that moment.
+        up_to_seq: Seq,
+    },
+    /// What one person said is gone, for everybody, because the law asks for it.
+    BodiesErased {
+        /// Whose messages.
+        uid: Uid,
+        /// Which ones, ascending, all of them sent by this person; at most
+        /// [`ERASED_PER_EVENT`](crate::keeping::ERASED_PER_EVENT).
+        seqs: Vec<Seq>,
+    },
+    /// Nothing that was said here is taken from now on.
+    HoldPlaced {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// When.
+        at: Ms,
+    },
+    /// The hold is over.
+    HoldLifted {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// When.
+        at: Ms,
+    },
     /// A group exists. Its creator is its owner and first member.
     GroupCreated {
         /// What it is called.
@@ -224,7 +256,11 @@ impl Event {
             | Self::ReadAdvanced { .. }
             | Self::HistoryCleared { .. }
             | Self::ConversationHidden { .. }
-            | Self::SettingsChanged { .. } => StreamKind::Mark,
+            | Self::SettingsChanged { .. }
+            | Self::HistoryExpired { .. }
+            | Self::BodiesErased { .. }
+            | Self::HoldPlaced { .. }
+            | Self::HoldLifted { .. } => StreamKind::Mark,
             Self::GroupCreated { .. }
             | Self::MembersJoined { .. }
             | Self::MemberLeft { .. }
@@ -232,5 +268,51 @@ impl Event {
             | Self::GroupChanged { .. }
             | Self::GroupDissolved { .. } => StreamKind::Group,
         }
+    }
+}
+
+impl Role {
+    /// `owner`, `admin` or `member`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+        }
+    }
+
+    /// The inverse of [`Role::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl Invite {
+    /// `admins` or `members`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admins => "admins",
+            Self::Members => "members",
+        }
+    }
+
+    /// The inverse of [`Invite::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Admins, Self::Members].into_iter().find(|invite| invite.name() == name)
+    }
+}
+
+impl History {
+    /// `all` or `joined`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Joined => "joined",
+        }
+    }
+
+    /// The inverse of [`History::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::All, Self::Joined].into_iter().find(|history| history.name() == name)
     }
 }
