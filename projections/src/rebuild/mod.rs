@@ -206,7 +206,15 @@ impl Rebuild {
         match done {
             Ok((loading, differences)) => {
                 let phase = if check_only { "compared" } else { "live" };
-                self.note(phase, events - noted.0, &differences, None).await?;
+                if let Err(error) = self.note(phase, events - noted.0, &differences, None).await {
+                    // It is done all the same.
+                    tracing::warn!(
+                        projection = name,
+                        new,
+                        error = chain_of(&error),
+                        "what came of it is not noted"
+                    );
+                }
                 let took = started.elapsed();
                 let seconds = took.as_secs_f64();
                 tracing::info!(projection = name, new, events, seconds, switched = !check_only, "rebuilt");
