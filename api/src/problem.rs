@@ -1,7 +1,8 @@
 //! Which error has which status: RFC 9457 answers. The one file of `api/` in which the status codes of errors live.
 //!
 //! A refusal (4xx), a conflict (409) and a breakdown (503) are three different things. Nothing in here shows SQL,
-//! a path or another person's data: details come from the errors' own words, sources only go to the log.
+//! a path or another person's data: details come from the errors' own words, sources only go to the log. Long because
+//! every code of the product is in it.
 
 use axum::{
     body::Body,

@@ -26,7 +26,7 @@ use crate::{
     },
     serving::Gone,
     snapshot::{Ask, Snapshot, unavailable},
-    standing::{STANDING, Standing},
+    standing::{Asked, STANDING, Standing},
     summary,
     write::int,
 };
@@ -367,42 +367,5 @@ impl Patience {
     fn left(&self) -> Option<Duration> {
         let left = self.until.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
-    }
-}
-
-/// The parameters of `standing.sql`.
-pub(crate) struct Asked<'a> {
-    convs: &'a [ConvId],
-    texts: Vec<&'a str>,
-    peers: Vec<Option<i64>>,
-    viewer: i64,
-    generation: i32,
-}
-
-impl<'a> Asked<'a> {
-    pub(crate) fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
-        Self {
-            convs,
-            texts: convs.iter().map(ConvId::as_str).collect(),
-            peers: convs.iter().map(|conv| conv.peer_of(viewer).map(|peer| int(peer.get()))).collect(),
-            viewer: int(viewer.get()),
-            generation,
-        }
-    }
-
-    pub(crate) fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
-        [&self.texts, &self.viewer, &self.peers, &CONVERSATION, &self.generation]
-    }
-
-    /// Rows come in any order.
-    pub(crate) fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
-        let mut standings = Vec::with_capacity(rows.len());
-        for row in rows {
-            let text: &str = row.try_get(0)?;
-            if let Some(conv) = self.convs.iter().find(|conv| conv.as_str() == text) {
-                standings.push(Standing::read(conv.clone(), row)?);
-            }
-        }
-        Ok(standings)
     }
 }

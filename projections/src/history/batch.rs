@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     query::{Item, ItemState, Page, PageLimit, QueryError, Range},
-    reader::{Asked, Patience, Reader, has_passed},
+    reader::{Patience, Reader, has_passed},
     snapshot::{Ask, Snapshot, unavailable},
-    standing::{STANDING, Standing},
+    standing::{Asked, STANDING, Standing},
 };
 
 /// Items in one answer, over all ranges.

@@ -18,9 +18,9 @@ use crate::{
     departure::DEPARTURES,
     member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
     query::{PageLimit, QueryError, ReadPosition, Summary},
-    reader::{Asked, Reader},
+    reader::Reader,
     snapshot::{Ask, Snapshot, unavailable},
-    standing::{STANDING, Standing},
+    standing::{Asked, STANDING, Standing},
     summary,
     write::{count, int},
 };
