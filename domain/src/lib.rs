@@ -16,6 +16,7 @@ pub mod ids;
 pub mod notice;
 pub mod notification;
 pub mod rejection;
+pub mod replay;
 pub mod snowflake;
 pub mod unread;
 pub mod view;
