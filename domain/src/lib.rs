@@ -39,5 +39,6 @@ pub use notification::{
     NotificationId, NotificationReply, Notifications, Posted, Recipients,
 };
 pub use rejection::Rejection;
+pub use replay::Replay;
 pub use snowflake::{MsgId, Snowflake};
 pub use view::{Fact, Labels, View, Viewer, view};

@@ -181,6 +181,12 @@ impl Replay {
                 person.hidden = person.hidden.max(Some(*up_to_seq));
             }
             Event::SettingsChanged { uid, settings } => self.person_mut(*uid).settings = Some(*settings),
+            Event::HistoryExpired { up_to_seq } => self.expired_seq = self.expired_seq.max(*up_to_seq),
+            Event::BodiesErased { uid: _, seqs } => {
+                seqs.iter().for_each(|seq| self.erased.set(*seq, true));
+            }
+            // A hold keeps what is there; nobody sees it.
+            Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
             Event::GroupCreated { name, owner, history, announced, source: _ } => {
                 self.group = Some(Group::founded(name, *owner, *history));
                 self.updated_at = self.updated_at.max(place.recorded_at);

@@ -17,6 +17,7 @@ mod marks;
 mod member;
 mod mention;
 pub mod notification;
+pub mod past;
 mod progress;
 mod projector;
 pub mod query;

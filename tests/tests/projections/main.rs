@@ -6,6 +6,7 @@ mod chance;
 mod faults;
 mod log;
 mod naive;
+mod past;
 mod replay;
 mod sync;
 mod world;
