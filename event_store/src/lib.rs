@@ -2,6 +2,7 @@
 //!
 //! Knows the domain; knows nothing of read models, HTTP or who asks.
 
+pub mod access;
 pub mod chain;
 pub mod codec;
 pub mod handler;
@@ -15,6 +16,7 @@ pub mod shard;
 pub mod surroundings;
 pub mod vector;
 
+pub use access::{Access, AccessError, AccessLog, Accessor, Action};
 pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use notifications::{NotificationHandler, NotificationRequest};
 pub use port::{
