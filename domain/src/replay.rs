@@ -103,6 +103,13 @@ pub struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Forgotten(pub Seq);
 
+/// Whose mentions are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Watched {
+    Everybody,
+    These(BTreeSet<Uid>),
+}
+
 /// A conversation as its events tell it, up to where they were told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replay {
@@ -117,8 +124,7 @@ pub struct Replay {
     system: Seqs,
     at_all: Seqs,
     recalls: Recalls,
-    /// Whose mentions are kept.
-    watched: BTreeSet<Uid>,
+    watched: Watched,
     named: BTreeMap<Uid, Seqs>,
     deleted: BTreeMap<Uid, Seqs>,
 }
@@ -142,7 +148,7 @@ impl Replay {
             system: Seqs::default(),
             at_all: Seqs::default(),
             recalls: Recalls::newest(recalls),
-            watched: BTreeSet::new(),
+            watched: Watched::These(BTreeSet::new()),
             named: BTreeMap::new(),
             deleted: BTreeMap::new(),
         }
@@ -150,7 +156,14 @@ impl Replay {
 
     /// Keeps from here on which messages name this person; without it their `mention_seq` is not known.
     pub fn watch(&mut self, uid: Uid) {
-        self.watched.insert(uid);
+        if let Watched::These(people) = &mut self.watched {
+            people.insert(uid);
+        }
+    }
+
+    /// The same for everybody: a bit for each mention.
+    pub fn watch_everybody(&mut self) {
+        self.watched = Watched::Everybody;
     }
 
     /// An event, in the order of its stream. Of messages, lower ones may be left out: then nothing is known of
@@ -162,7 +175,11 @@ impl Replay {
                 if flags.has(Flags::AT_ALL) {
                     self.at_all.set(seq, true);
                 }
-                for uid in mentions.iter().filter(|uid| self.watched.contains(uid) && !sender.is(**uid)) {
+                let watched = |uid: &Uid| match &self.watched {
+                    Watched::Everybody => true,
+                    Watched::These(people) => people.contains(uid),
+                };
+                for uid in mentions.iter().filter(|uid| watched(uid) && !sender.is(**uid)) {
                     self.named.entry(*uid).or_default().set(seq, true);
                 }
                 self.came(place, *sender, *create_at);
@@ -358,10 +375,20 @@ impl Replay {
         self.system.has(seq)
     }
 
-    /// Who has ever deleted messages of this bucket, and which of them are deleted now.
-    pub fn deleted_in(&self, bucket: Bucket) -> BTreeMap<Uid, Bits> {
-        let bits = self.deleted.iter().map(|(uid, seqs)| (*uid, seqs.bits(bucket)));
-        bits.filter(|(_, bits)| *bits != Bits::EMPTY).collect()
+    /// What one person has deleted of a bucket.
+    pub fn deleted_in(&self, uid: Uid, bucket: Bucket) -> Bits {
+        self.deleted_by(uid).map_or(Bits::EMPTY, |seqs| seqs.bits(bucket))
+    }
+
+    /// Who has deleted something of which buckets, ascending by person.
+    pub fn deleted_buckets(&self) -> impl Iterator<Item = (Uid, Bucket)> {
+        self.deleted.iter().flat_map(|(uid, seqs)| seqs.buckets().map(|bucket| (*uid, bucket)))
+    }
+
+    /// Which messages name whom; none is everybody. Of those who are watched.
+    pub fn named(&self) -> impl Iterator<Item = (Option<Uid>, Seq)> {
+        let all = self.at_all.iter().map(|seq| (None, seq));
+        all.chain(self.named.iter().flat_map(|(uid, seqs)| seqs.iter().map(|seq| (Some(*uid), seq))))
     }
 
     fn deleted_by(&self, uid: Uid) -> Option<&Seqs> {

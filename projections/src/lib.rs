@@ -27,6 +27,7 @@ mod snapshot;
 mod standing;
 mod summary;
 pub mod sync;
+pub mod verify;
 mod watermark;
 mod write;
 

@@ -32,6 +32,16 @@ impl Seqs {
         self.0.get(&bucket).copied().unwrap_or_default()
     }
 
+    /// The buckets that have some, ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
+        self.0.keys().copied()
+    }
+
+    /// All, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Seq> {
+        self.0.iter().flat_map(|(bucket, bits)| bits.slots().map(|slot| bucket.seq_at(slot)))
+    }
+
     /// How many messages above `above` are in at least one of these sets.
     pub fn count_above(sets: &[&Self], above: Seq) -> u64 {
         let count = |bucket: Bucket| u64::from(joined(sets, bucket, above).count());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::{
-    ConvId, Event, Fact, Labels, Replay, Sender, Seq, StreamKind, Uid,
+    ConvId, Event, Fact, Labels, Recall, Replay, Sender, Seq, StreamKind, Uid,
     replay::{Forgotten, Place},
 };
 use event_store::{EventStore, Position, Recorded, StoreError, StreamName, codec::DecodeError};
@@ -38,16 +38,22 @@ impl<'a> Told<'a> {
     }
 
     /// The changes of the group up to a position: who is in it.
-    pub(crate) async fn group_to(&mut self, position: Position) -> Result<(), PastError> {
-        self.tell(StreamKind::Group, position, |_| {}).await
+    async fn group_to(&mut self, position: Position) -> Result<(), PastError> {
+        self.tell(StreamKind::Group, position, u64::MAX, |_| {}).await
     }
 
     /// All later facts up to a position, and the changes of the group.
     pub(crate) async fn marks_to(&mut self, position: Position) -> Result<(), PastError> {
         self.group_to(position).await?;
-        self.tell(StreamKind::Mark, position, |_| {}).await?;
+        self.tell(StreamKind::Mark, position, u64::MAX, |_| {}).await?;
         self.position = self.position.max(position);
         Ok(())
+    }
+
+    /// Everything up to a position.
+    pub(crate) async fn all_to(&mut self, position: Position) -> Result<(), PastError> {
+        self.marks_to(position).await?;
+        self.messages_to(position, |_| {}).await
     }
 
     /// The messages up to a position that have not been told yet.
@@ -56,7 +62,17 @@ impl<'a> Told<'a> {
         position: Position,
         each: impl FnMut(Message),
     ) -> Result<(), PastError> {
-        self.tell(StreamKind::Message, position, each).await
+        self.tell(StreamKind::Message, position, Seq::MAX, each).await
+    }
+
+    /// The same, but not above this message.
+    pub(crate) async fn messages_up_to(
+        &mut self,
+        position: Position,
+        last: Seq,
+        each: impl FnMut(Message),
+    ) -> Result<(), PastError> {
+        self.tell(StreamKind::Message, position, last.get(), each).await
     }
 
     /// The messages up to a position that matter for one person's numbers: those above what they (and the other
@@ -92,20 +108,27 @@ impl<'a> Told<'a> {
         Ok(found)
     }
 
-    /// What has become of a message for one person. Where it is not known any more by whom it was recalled, the
-    /// marks are read once more.
+    /// What has become of a message for one person.
     pub(crate) async fn labels(&mut self, viewer: Uid, seq: Seq) -> Result<Labels, PastError> {
-        if let Err(Forgotten(seq)) = self.replay.labels(viewer, seq) {
+        self.recall(seq).await?;
+        self.replay.labels(viewer, seq).map_err(|Forgotten(seq)| self.lost(seq))
+    }
+
+    /// By whom and when a message was recalled, if it was; found again where it is not known any more.
+    pub(crate) async fn recall(&mut self, seq: Seq) -> Result<Option<Recall>, PastError> {
+        if let Err(Forgotten(seq)) = self.replay.recall(seq) {
             self.recollect(seq).await?;
         }
-        self.replay.labels(viewer, seq).map_err(|Forgotten(seq)| {
-            let (doing, what) = ("read by whom a message was recalled", format!("{} {seq}", self.conv));
-            StoreError::Corrupt { doing, what }.into()
-        })
+        self.replay.recall(seq).map_err(|Forgotten(seq)| self.lost(seq))
+    }
+
+    fn lost(&self, seq: Seq) -> PastError {
+        let (doing, what) = ("read by whom a message was recalled", format!("{} {seq}", self.conv));
+        StoreError::Corrupt { doing, what }.into()
     }
 
     /// Finds again by whom messages from this one on were recalled.
-    pub(crate) async fn recollect(&mut self, seq: Seq) -> Result<(), PastError> {
+    async fn recollect(&mut self, seq: Seq) -> Result<(), PastError> {
         self.replay.forget_recalls_below(seq);
         let (mut from, told) = (1, self.next[StreamKind::Mark as usize]);
         while from < told {
@@ -145,11 +168,16 @@ impl<'a> Told<'a> {
         &mut self,
         kind: StreamKind,
         position: Position,
+        last: u64,
         mut each: impl FnMut(Message),
     ) -> Result<(), PastError> {
         loop {
             let next = self.next[kind as usize];
-            let events = self.read(kind, next, EVENTS_AT_ONCE).await?;
+            if next > last {
+                return Ok(());
+            }
+            let wanted = (last - next).min(u64::from(EVENTS_AT_ONCE) - 1) + 1;
+            let events = self.read(kind, next, wanted as u32).await?;
             let due = events.iter().take_while(|event| event.header.position <= position).count();
             for event in &events[..due] {
                 if let Some(message) = self.learn(event)? {
@@ -157,7 +185,7 @@ impl<'a> Told<'a> {
                 }
             }
             self.next[kind as usize] = next + due as u64;
-            if due < EVENTS_AT_ONCE as usize {
+            if (due as u64) < wanted {
                 return Ok(());
             }
         }

@@ -9,4 +9,5 @@ mod naive;
 mod past;
 mod replay;
 mod sync;
+mod verify;
 mod world;

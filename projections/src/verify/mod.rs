@@ -1,0 +1,144 @@
+//! Compares read models with the log: each conversation is told again from its events by [`domain::Replay`], and
+//! what the tables hold and what is served must be the same, at an equal position.
+//!
+//! A snapshot says with its checkpoint exactly which events it has seen. So it is read and given back first, and
+//! then the log is told to that very position: however busy the conversation is and however far the projector is
+//! behind, the two are at one moment, and no transaction waits for a reading of the log.
+
+pub mod drift;
+mod history;
+mod people;
+mod views;
+
+use std::sync::Arc;
+
+use domain::{ConvId, Uid};
+use event_store::{EventStore, Position, Shard, StoreError};
+use tokio_postgres::Row;
+
+pub use self::drift::{DRIFTS_TOLD, Drift, Drifts};
+use crate::{
+    CONVERSATION, Generation,
+    past::{PastError, told::Told},
+    query::QueryError,
+    read_models::ReadModels,
+    snapshot::{Ask, Snapshot},
+};
+
+const DOING: &str = "verify a conversation";
+
+/// Members of one conversation through whose eyes it is looked at; of more than that some are taken, others each
+/// time. What the tables hold is compared of everybody.
+pub const VIEWERS_MAX: usize = 64;
+
+/// What came of one conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verified {
+    /// Up to which position of its shard.
+    pub position: Position,
+    /// How many messages it has.
+    pub messages: u64,
+    /// How many are in it.
+    pub members: u64,
+    /// Through how many members' eyes it was looked at.
+    pub viewers: u64,
+    /// It was not looked at: an event of it could not be applied, and it waits for an operator.
+    pub parked: bool,
+    /// Where the read models are not what the log says.
+    pub drifts: Drifts,
+}
+
+/// Why a conversation was not compared.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// The log.
+    #[error(transparent)]
+    Past(#[from] PastError),
+    /// The read models.
+    #[error(transparent)]
+    ReadModels(#[from] QueryError),
+}
+
+impl From<StoreError> for VerifyError {
+    fn from(error: StoreError) -> Self {
+        Self::Past(error.into())
+    }
+}
+
+/// Compares. Cheap to clone.
+#[derive(Clone)]
+pub struct Verifier {
+    models: ReadModels,
+    store: Arc<dyn EventStore>,
+}
+
+impl Verifier {
+    /// Of one generation of the read models and the log behind it. Nothing has to follow the log meanwhile.
+    pub fn new(store: Arc<dyn EventStore>, generation: Generation) -> Self {
+        Self { models: ReadModels::new(Arc::clone(&store), generation, None), store }
+    }
+
+    /// Compares one conversation. `turn` says which members are taken where there are many.
+    pub async fn conversation(&self, conv: &ConvId, turn: u64) -> Result<Verified, VerifyError> {
+        if self.store.conversation_position(conv).await? == Position::START {
+            return Err(PastError::NoSuchConversation(conv.clone()).into());
+        }
+        let mut drifts = Drifts::of(conv);
+        let mut told = Told::new(&*self.store, conv);
+        told.replay.watch_everybody();
+        let number = self.models.generation().number();
+        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
+            [&CONVERSATION, &number, &conv.as_str()];
+        let parked = Ask { sql: include_str!("parked.sql"), params: &params };
+        let (snapshot, position, parked) = self.look(conv, parked).await?;
+        drop(snapshot);
+        told.marks_to(position).await?;
+        let parked = !parked.is_empty();
+        let mut viewers = vec![];
+        if !parked {
+            self.history(&mut told, &mut drifts).await?;
+            self.people(&mut told, &mut drifts).await?;
+            viewers = sample(told.replay.members(), turn);
+            for viewer in &viewers {
+                self.views(&mut told, *viewer, &mut drifts).await?;
+            }
+        }
+        Ok(Verified {
+            position: told.position,
+            messages: told.replay.max_seq().get(),
+            members: told.replay.members().len() as u64,
+            viewers: viewers.len() as u64,
+            parked,
+            drifts,
+        })
+    }
+
+    /// The answer to a question, its snapshot, and which position of the conversation's shard that has passed.
+    async fn look(&self, conv: &ConvId, ask: Ask<'_>) -> Result<(Snapshot, Position, Vec<Row>), VerifyError> {
+        let (snapshot, positions, rows) = self.models.open(DOING, ask).await?;
+        let shard = Shard::of(conv, self.store.info().shards);
+        let passed = positions.into_iter().find(|(of, _)| *of == shard);
+        Ok((snapshot, passed.map_or(Position::START, |(_, position)| position), rows))
+    }
+}
+
+/// All, or [`VIEWERS_MAX`] of them at equal distances; other ones at each turn.
+fn sample(members: Vec<Uid>, turn: u64) -> Vec<Uid> {
+    let step = members.len().div_ceil(VIEWERS_MAX).max(1);
+    members.into_iter().skip((turn % step as u64) as usize).step_by(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_member_of_a_huge_group_has_a_turn() {
+        let members: Vec<Uid> = (1..=1000).map(|n| Uid::new(n).unwrap()).collect();
+        let mut looked: Vec<Uid> = (0..16).flat_map(|turn| sample(members.clone(), turn)).collect();
+        assert!((0..16).all(|turn| sample(members.clone(), turn).len() <= VIEWERS_MAX));
+        looked.sort();
+        assert_eq!(looked, members);
+        assert_eq!(sample(members[..64].to_vec(), 7), members[..64]);
+    }
+}
