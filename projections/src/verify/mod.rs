@@ -10,18 +10,18 @@ mod history;
 mod people;
 mod views;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use domain::{ConvId, Uid};
 use event_store::{EventStore, Position, Shard, StoreError};
+use tokio::time::sleep;
 use tokio_postgres::Row;
 
 pub use self::drift::{DRIFTS_TOLD, Drift, Drifts};
 use crate::{
-    CONVERSATION, Generation,
+    CONVERSATION, Generation, checkpoint,
     past::{PastError, told::Told},
     query::QueryError,
-    read_models::ReadModels,
     snapshot::{Ask, Snapshot},
 };
 
@@ -68,14 +68,20 @@ impl From<StoreError> for VerifyError {
 /// Compares. Cheap to clone.
 #[derive(Clone)]
 pub struct Verifier {
-    models: ReadModels,
     store: Arc<dyn EventStore>,
+    generation: Generation,
+    pause: Duration,
 }
 
 impl Verifier {
     /// Of one generation of the read models and the log behind it. Nothing has to follow the log meanwhile.
     pub fn new(store: Arc<dyn EventStore>, generation: Generation) -> Self {
-        Self { models: ReadModels::new(Arc::clone(&store), generation, None), store }
+        Self { store, generation, pause: Duration::ZERO }
+    }
+
+    /// Rests before every snapshot: for one who works beside a server that has other things to do.
+    pub fn resting(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 
     /// Compares one conversation. `turn` says which members are taken where there are many.
@@ -86,7 +92,7 @@ impl Verifier {
         let mut drifts = Drifts::of(conv);
         let mut told = Told::new(&*self.store, conv);
         told.replay.watch_everybody();
-        let number = self.models.generation().number();
+        let number = self.generation.number();
         let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
             [&CONVERSATION, &number, &conv.as_str()];
         let parked = Ask { sql: include_str!("parked.sql"), params: &params };
@@ -115,7 +121,14 @@ impl Verifier {
 
     /// The answer to a question, its snapshot, and which position of the conversation's shard that has passed.
     async fn look(&self, conv: &ConvId, ask: Ask<'_>) -> Result<(Snapshot, Position, Vec<Row>), VerifyError> {
-        let (snapshot, positions, rows) = self.models.open(DOING, ask).await?;
+        if !self.pause.is_zero() {
+            sleep(self.pause).await;
+        }
+        let number = self.generation.number();
+        let positions = Ask { sql: checkpoint::POSITIONS, params: &[&CONVERSATION, &number] };
+        let (snapshot, [positions, rows]) =
+            Snapshot::open(self.generation.pool(), DOING, [positions, ask]).await?;
+        let positions = checkpoint::positions(&positions).map_err(|error| snapshot.failed(error))?;
         let shard = Shard::of(conv, self.store.info().shards);
         let passed = positions.into_iter().find(|(of, _)| *of == shard);
         Ok((snapshot, passed.map_or(Position::START, |(_, position)| position), rows))

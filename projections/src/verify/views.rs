@@ -27,7 +27,7 @@ impl Verifier {
     ) -> Result<(), VerifyError> {
         let conv = told.replay.conv().clone();
         let convs = [conv.clone()];
-        let asked = Asked::new(&convs, viewer, self.models.generation().number());
+        let asked = Asked::new(&convs, viewer, self.generation.number());
         let params: [&(dyn ToSql + Sync); 5] = asked.params();
         let (snapshot, position, rows) = self.look(&conv, Ask { sql: STANDING, params: &params }).await?;
         let standing = asked.read(&rows).map_err(|error| unavailable(super::DOING, error))?.pop();
