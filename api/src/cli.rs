@@ -21,6 +21,7 @@ use crate::{
     migrate::migrate,
     serve,
     time_text::{parse_seconds, utc},
+    verify,
     writer::Writer,
 };
 
@@ -46,6 +47,11 @@ enum Command {
     Doctor,
     /// Print a bearer token, signed with the secret of that server
     Token(TokenArgs),
+    /// What is derived from the log
+    Projections {
+        #[command(subcommand)]
+        action: verify::Action,
+    },
     /// What compliance asks of the log; each access is recorded
     Audit {
         #[command(subcommand)]
@@ -100,6 +106,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         | Command::Import(_)
         | Command::Doctor
         | Command::Token(_)
+        | Command::Projections { .. }
         | Command::Audit { .. }
         | Command::Bench { .. }
         | Command::MsgId { .. } => ServeArgs::default(),
@@ -119,6 +126,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
             let (secret, device) = (keys::secret(&config)?, args.device.as_deref());
             say(&auth::sign(&secret, args.uid, &args.role, device, SystemClock.now(), args.ttl)?)?;
         }
+        Command::Projections { action } => return runtime()?.block_on(verify::command(&config, &action)),
         Command::Audit { command } => return runtime()?.block_on(audit::program::run(&config, command)),
         Command::Bench { mode } => return bench(&config, &mode),
         Command::MsgId { id } => {

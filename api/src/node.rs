@@ -21,6 +21,7 @@ use crate::{
     rates::Rates,
     ready::{Check, Checks},
     sync_cursor::SyncCursors,
+    verify,
     writer::{Writer, WriterError},
 };
 
@@ -82,6 +83,7 @@ pub struct Node {
     notifications: Arc<Mutex<Option<NotificationProjector>>>,
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
+    verifying: Option<JoinHandle<()>>,
 }
 
 impl Node {
@@ -112,6 +114,10 @@ impl Node {
         let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
         let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
         let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
+        let verifying = limits.verify_every.map(|every| {
+            let (store, entropy) = (Arc::clone(store), Arc::clone(&writer.entropy));
+            tokio::spawn(verify::background::run(database.clone(), store, entropy, every))
+        });
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             store: Arc::clone(store),
@@ -136,7 +142,7 @@ impl Node {
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, keeper, upkeep })
+        Ok(Self { app, writer, projector, notifications, keeper, upkeep, verifying })
     }
 
     /// What handlers share.
@@ -146,7 +152,9 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, keeper, upkeep } = self;
+        let Self { app, writer, projector, notifications, keeper, upkeep, verifying } = self;
+        // It only reads.
+        verifying.inspect(JoinHandle::abort);
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
