@@ -28,6 +28,7 @@ pub(super) struct Report {
     shown: u64,
     parked: u64,
     unreadable: u64,
+    behind: u64,
     /// Of which only some members' eyes were looked through.
     partly: u64,
 }
@@ -41,8 +42,20 @@ impl Report {
             ProgressBar::new(due).with_style(style)
         });
         let (conversations, messages, drifts, shown) = (0, 0, 0, 0);
-        let (parked, unreadable, partly, last_line) = (0, 0, 0, Instant::now());
-        Self { due, bar, last_line, conversations, messages, drifts, shown, parked, unreadable, partly }
+        let (parked, unreadable, behind, partly, last_line) = (0, 0, 0, 0, Instant::now());
+        Self {
+            due,
+            bar,
+            last_line,
+            conversations,
+            messages,
+            drifts,
+            shown,
+            parked,
+            unreadable,
+            behind,
+            partly,
+        }
     }
 
     /// One more; its drifts are printed.
@@ -56,6 +69,7 @@ impl Report {
             Ok(verified) => {
                 self.messages += verified.messages;
                 self.drifts += verified.drifts.count;
+                self.behind += u64::from(verified.behind);
                 self.partly += u64::from(verified.viewers < verified.members);
                 for drift in &verified.drifts.told {
                     self.shown += 1;
@@ -91,12 +105,19 @@ impl Report {
 
     /// The last lines.
     pub fn text(&self, whole: bool) -> String {
-        let Self { due, conversations, messages, drifts, shown, parked, unreadable, partly, .. } = self;
+        let Self { due, conversations, messages, drifts, shown, parked, unreadable, behind, partly, .. } =
+            self;
         let mut text = format!("compared {conversations} of {due} conversations with {messages} messages: ");
         // Writing to a string cannot fail.
         let _ = write!(text, "{drifts} drifts, {parked} parked, {unreadable} unreadable");
         if *shown > SHOWN_MAX {
             let _ = write!(text, "\nonly the first {SHOWN_MAX} drifts are shown");
+        }
+        if *behind > 0 {
+            let _ = write!(
+                text,
+                "\n{behind} are not projected up to their last event, and were compared as far as they are"
+            );
         }
         if *partly > 0 {
             let most = projections::verify::VIEWERS_MAX;

@@ -36,6 +36,8 @@ pub const VIEWERS_MAX: usize = 64;
 pub struct Verified {
     /// Up to which position of its shard.
     pub position: Position,
+    /// The read models have not come to the conversation's last event yet; up to where they are, they were compared.
+    pub behind: bool,
     /// How many messages it has.
     pub messages: u64,
     /// How many are in it.
@@ -86,20 +88,15 @@ impl Verifier {
 
     /// Compares one conversation. `turn` says which members are taken where there are many.
     pub async fn conversation(&self, conv: &ConvId, turn: u64) -> Result<Verified, VerifyError> {
-        if self.store.conversation_position(conv).await? == Position::START {
+        let head = self.store.conversation_position(conv).await?;
+        if head == Position::START {
             return Err(PastError::NoSuchConversation(conv.clone()).into());
         }
         let mut drifts = Drifts::of(conv);
         let mut told = Told::new(&*self.store, conv);
         told.replay.watch_everybody();
-        let number = self.generation.number();
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
-            [&CONVERSATION, &number, &conv.as_str()];
-        let parked = Ask { sql: include_str!("parked.sql"), params: &params };
-        let (snapshot, position, parked) = self.look(conv, parked).await?;
-        drop(snapshot);
+        let (position, mut parked) = self.is_parked(conv).await?;
         told.marks_to(position).await?;
-        let parked = !parked.is_empty();
         let mut viewers = vec![];
         if !parked {
             self.history(&mut told, &mut drifts).await?;
@@ -109,14 +106,29 @@ impl Verifier {
                 self.views(&mut told, *viewer, &mut drifts).await?;
             }
         }
+        // What was parked meanwhile was not projected any more.
+        if drifts.count > 0 && self.is_parked(conv).await?.1 {
+            (parked, drifts) = (true, Drifts::of(conv));
+        }
         Ok(Verified {
             position: told.position,
+            behind: told.position < head,
             messages: told.replay.max_seq().get(),
             members: told.replay.members().len() as u64,
             viewers: viewers.len() as u64,
             parked,
             drifts,
         })
+    }
+
+    /// Where the read models stand, and whether they have given up on this conversation.
+    async fn is_parked(&self, conv: &ConvId) -> Result<(Position, bool), VerifyError> {
+        let number = self.generation.number();
+        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] =
+            [&CONVERSATION, &number, &conv.as_str()];
+        let (_, position, rows) =
+            self.look(conv, Ask { sql: include_str!("parked.sql"), params: &params }).await?;
+        Ok((position, !rows.is_empty()))
     }
 
     /// The answer to a question, its snapshot, and which position of the conversation's shard that has passed.

@@ -1,11 +1,16 @@
 //! What a person saw at a moment: recorded from the running server after random commands, and asked for again at the
 //! end, from its log.
 
-use domain::Ms;
-use event_store::Clock;
+use std::sync::Arc;
+
+use domain::{ConvId, Ms};
+use event_store::{Clock, EventStore};
+use projections::Generation;
+use projections::verify::Verifier;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tests::dice::Dice;
+use tests::log::postgres_log;
 use tests::process::{self, Site};
 use tests::server::{Person, Server};
 use uuid::Uuid;
@@ -136,6 +141,14 @@ async fn screenshots_of_the_past() {
         assert_eq!(auditor.get(&path).await.json, again.json, "{path}");
     }
     assert!(outside > 0, "nobody was ever outside");
+    // The last screenshot is of now: so what is kept now is what the log says, too.
+    let store: Arc<dyn EventStore> = Arc::new(postgres_log(&server.database.config).await);
+    let verifier = Verifier::new(store, Generation::serving(&server.database.config, 1).await.unwrap());
+    for conv in [GROUP, CHAT] {
+        let verified = verifier.conversation(&ConvId::parse(conv).unwrap(), 0).await.unwrap();
+        assert_eq!((verified.drifts.count, verified.parked), (0, false), "{:#?}", verified.drifts.told);
+        assert!(verified.messages > 0 && !verified.behind, "{verified:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
