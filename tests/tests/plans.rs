@@ -33,6 +33,14 @@ const STATEMENTS: [(&str, &str, &[&str]); 13] = [
         &["((stream_id = $1) AND (version >= $2))"],
     ),
     (
+        include_str!("../../event_store/src/postgres/conversation_events.sql"),
+        "'p2p-1-2'::text, 1::bigint, 10::bigint",
+        &[
+            "((stream_id = s_1.stream_id) AND (version = ((s_1.lo + s_1.hi) / 2)))",
+            "((stream_id = s.stream_id) AND (version >= s.hi))",
+        ],
+    ),
+    (
         include_str!("../../event_store/src/postgres/read_shard.sql"),
         "1::smallint, 1::bigint, 10::bigint",
         &["((shard = $1) AND (\"position\" > $2)"],
