@@ -63,12 +63,12 @@ mod tests {
     fn the_oldest_go_first_and_a_range_never_overflows() {
         let recall = Recall { by: Uid::new(1).unwrap(), at: 1 };
         let mut newest = Recalls::newest(3);
-        [9, 2, 5, 7, 4].map(Seq::new).map(|seq| newest.note(seq, recall));
+        [9, 2, 5, 7, 4].map(Seq::new).into_iter().for_each(|seq| newest.note(seq, recall));
         let kept = |recalls: &Recalls| recalls.kept.keys().map(|seq| seq.get()).collect::<Vec<_>>();
         assert_eq!(kept(&newest), [5, 7, 9]);
         assert!(newest.covers(Seq::new(5)) && !newest.covers(Seq::new(4)));
         let mut range = Recalls::range(Seq::new(2), 3);
-        [9, 2, 3, 4, 5].map(Seq::new).map(|seq| range.note(seq, recall));
+        [9, 2, 3, 4, 5].map(Seq::new).into_iter().for_each(|seq| range.note(seq, recall));
         assert_eq!(kept(&range), [2, 3, 4]);
     }
 }

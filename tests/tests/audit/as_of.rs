@@ -63,7 +63,7 @@ async fn act(server: &Server, dice: &mut Dice, n: u64) {
         4 => person.post(&at("messages/restore"), json!({"seqs": [seq]})).await,
         5..=7 => person.put(&at("read"), json!({"read_seq": seq})).await,
         8 if dice.below(3) == 0 => person.post(&at("clear"), json!({"up_to_seq": seq})).await,
-        9 => person.put(&at("settings"), json!({"pinned": seq % 2 == 0, "muted": who == 2})).await,
+        9 => person.put(&at("settings"), json!({"pinned": seq.is_multiple_of(2), "muted": who == 2})).await,
         10 if dice.below(3) == 0 => person.delete(&format!("/v1/conversations/{conv}")).await,
         11 | 12 => person.post(&in_group("/members"), json!({"uids": [other]})).await,
         13 => person.delete(&in_group(&format!("/members/{other}"))).await,
