@@ -1,10 +1,15 @@
 //! Verification from outside: what the command line prints and how it ends, and what a server notices by itself.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use event_store::EventStore;
+use projections::Generation;
+use projections::verify::Verifier;
 use quipu::Limits;
 use reqwest::Method;
 use serde_json::json;
+use tests::log::postgres_log;
 use tests::process::{self, Site};
 use tests::server::Server;
 use uuid::Uuid;
@@ -88,4 +93,22 @@ async fn the_command_line_names_each_drift_and_ends_with_1() {
     serve.interrupt();
     assert!(serve.ended().await.success());
     process::until("nothing is left", async || site.residents().is_empty()).await;
+}
+
+/// As `tests/tests/upgrade.rs` opens it.
+const OLD_DATABASE: &str = include_str!("../golden/upgrade/log.sql");
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_older_binary_has_projected_is_no_drift() {
+    let database = tests::cluster().database();
+    database.connect().await.batch_execute(OLD_DATABASE).await.expect("load the old database");
+    quipu::migrate::migrate(&database.config).await.expect("migrate");
+    let store: Arc<dyn EventStore> = Arc::new(postgres_log(&database.config).await);
+    let verifier = Verifier::new(Arc::clone(&store), Generation::serving(&database.config, 1).await.unwrap());
+    let convs = store.conversations(None, 100).await.unwrap();
+    assert!(convs.len() > 3, "{convs:?}");
+    for conv in convs {
+        let verified = verifier.conversation(&conv, 0).await.unwrap();
+        assert_eq!((verified.drifts.count, verified.parked), (0, false), "{:#?}", verified.drifts.told);
+    }
 }
