@@ -120,6 +120,8 @@ pub struct Limits {
     pub typing_every: Option<Duration>,
     /// Is told who is online?
     pub presence: bool,
+    /// How often a conversation is compared with its log; none: never.
+    pub verify_every: Option<Duration>,
     /// How often a WebSocket is pinged; one that says nothing for twice as long is dead.
     pub ping_every: Duration,
 }
@@ -136,6 +138,7 @@ impl Default for Limits {
             devices_per_platform: 0,
             typing_every: Some(Duration::from_secs(1)),
             presence: false,
+            verify_every: Some(Duration::from_secs(5)),
             ping_every: Duration::from_secs(30),
         }
     }

@@ -1,6 +1,7 @@
 //! Compliance: whoever looks at what other people said is recorded before the answer goes out, in the `audit` stream,
 //! and so is whoever was refused. At the command line it is the operator, named by the account of the machine.
 
+pub mod as_of;
 pub mod line;
 pub mod program;
 pub mod replay;

@@ -42,7 +42,7 @@ enum Command {
     Migrate,
     /// Import conversations from NDJSON files
     Import(import::Arguments),
-    /// Look at the read models, rebuild them from the log, roll back, drop
+    /// Look at the read models, compare them with the log, rebuild them from it, roll back, drop
     Projections {
         #[command(subcommand)]
         action: generations::Action,

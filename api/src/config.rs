@@ -3,6 +3,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use clap::{Args, ValueEnum};
@@ -87,6 +88,9 @@ pub struct ServeArgs {
     /// WebSockets that a person may have open with devices of one platform, on this node; 0: any number [default: 0]
     #[arg(long, env = "QUIPU_DEVICES_PER_PLATFORM", value_name = "N")]
     pub devices_per_platform: Option<u32>,
+    /// Seconds between two conversations that are compared with their log, on this node; 0: none are [default: 5]
+    #[arg(long, env = "QUIPU_VERIFY_EVERY_S", value_name = "SECONDS")]
+    pub verify_every_s: Option<u32>,
     /// Is told who is typing? [default: true]
     #[arg(long, env = "QUIPU_TYPING", value_name = "BOOL")]
     pub typing: Option<bool>,
@@ -125,6 +129,7 @@ struct File {
     rate_conversation: Option<u32>,
     rate_conversation_burst: Option<u32>,
     devices_per_platform: Option<u32>,
+    verify_every_s: Option<u32>,
     typing: Option<bool>,
     presence: Option<bool>,
 }
@@ -243,6 +248,11 @@ impl Config {
                 conversation_rate,
                 devices_per_platform,
                 presence: serve.presence.or(file.presence).unwrap_or(defaults.presence),
+                verify_every: match serve.verify_every_s.or(file.verify_every_s) {
+                    Some(0) => None,
+                    Some(seconds) => Some(Duration::from_secs(seconds.into())),
+                    None => defaults.verify_every,
+                },
                 typing_every: defaults.typing_every.filter(|_| typing),
                 ..defaults
             },

@@ -28,6 +28,7 @@ use crate::{
     entropy::{SeededEntropy, uuid_v7},
     migrate::migrate,
     server::signals,
+    verify,
 };
 
 /// Connections to the log: a few shards are read at a time.
@@ -59,6 +60,10 @@ pub enum Action {
         #[arg(value_parser = projection)]
         name: Projection,
     },
+    /// Compare the read models with the log
+    ///
+    /// Exit code 1: they are not what the log says, or it could not be compared. 130: it was interrupted.
+    Verify(verify::Arguments),
     /// Drop the generation beside the one that serves
     Drop {
         /// conversation or notification
@@ -81,6 +86,9 @@ pub async fn command(config: &Config, action: &Action) -> Result<ExitCode, Box<d
 }
 
 async fn command_on(database: &tokio_postgres::Config, action: &Action) -> Result<ExitCode, Box<dyn Error>> {
+    if let Action::Verify(arguments) = action {
+        return verify::command_on(database, arguments).await;
+    }
     migrate(database).await?;
     let clock = Arc::new(SystemClock);
     let log_id = uuid_v7(clock.now(), &SeededEntropy::from_system()?);
@@ -96,6 +104,8 @@ async fn command_on(database: &tokio_postgres::Config, action: &Action) -> Resul
                 say(&said(&status, &before))?;
             }
         }
+        // Has been seen to.
+        Action::Verify(_) => {}
         Action::Rebuild { name, check } => return rebuild(&generations, *name, *check).await,
         Action::Rollback { name } => {
             say(&format!("generation {} of {} serves", generations.roll_back(*name).await?, name.name()))?;

@@ -39,6 +39,7 @@ pub mod serve;
 pub mod server;
 pub mod sync_cursor;
 pub mod time_text;
+pub mod verify;
 pub mod writer;
 pub mod ws;
 

@@ -19,6 +19,7 @@ use crate::{
     ready::{Check, Checks},
     rebuilds::Rebuilds,
     sync_cursor::SyncCursors,
+    verify,
     writer::{Writer, WriterError},
 };
 
@@ -68,6 +69,7 @@ pub struct Node {
     rebuilds: Arc<Rebuilds>,
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
+    verifying: Option<JoinHandle<()>>,
 }
 
 impl Node {
@@ -91,6 +93,11 @@ impl Node {
         let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
         let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
         let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
+        let verifying = limits.verify_every.map(|every| {
+            let (store, entropy) = (Arc::clone(store), Arc::clone(&writer.entropy));
+            let run = verify::background::run(database.clone(), store, entropy, projectors.watch(), every);
+            tokio::spawn(run)
+        });
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             store: Arc::clone(store),
@@ -116,7 +123,7 @@ impl Node {
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep })
+        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying })
     }
 
     /// What handlers share.
@@ -126,7 +133,9 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projectors, rebuilds, keeper, upkeep } = self;
+        let Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying } = self;
+        // It only reads.
+        verifying.inspect(JoinHandle::abort);
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {

@@ -40,7 +40,7 @@ use crate::{
         presence::presence,
         sync::sync, batch::batch,
         projections::all, projections::rebuild, projections::roll_back, projections::drop_other,
-        audit::events::events, audit::message::message, audit::accesses::accesses,
+        audit::events::events, audit::as_of::as_of, audit::message::message, audit::accesses::accesses,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -176,6 +176,11 @@ problems! {
     AuditProblems = [[
         Code::InvalidConvId, Code::InvalidParameter, Code::NotAllowed, Code::ConversationNotFound,
         Code::TooManyRequests
+    ]];
+    /// Of what one person saw.
+    AsOfProblems = [[
+        Code::InvalidConvId, Code::InvalidParameter, Code::InvalidUid, Code::NotAllowed,
+        Code::ConversationNotFound, Code::TooManyRequests
     ]];
     /// Of a message that compliance asks for.
     AuditMessageProblems = [[Code::NotAllowed, Code::MessageNotFound, Code::TooManyRequests]];

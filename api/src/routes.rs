@@ -54,6 +54,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/admin/projections/{name}/rollback", post(projections::roll_back))
         .route("/v1/admin/projections/{name}/drop", post(projections::drop_other))
         .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
+        .route("/v1/audit/conversations/{conv_id}/as-of", get(audit::as_of::as_of))
         .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
         .route("/v1/audit/accesses", get(audit::accesses::accesses))
         .route("/healthz", get(operations::healthz))

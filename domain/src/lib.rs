@@ -17,6 +17,7 @@ pub mod keeping;
 pub mod notice;
 pub mod notification;
 pub mod rejection;
+pub mod replay;
 pub mod snowflake;
 pub mod unread;
 pub mod view;
@@ -38,5 +39,6 @@ pub use notification::{
     NotificationId, NotificationReply, Notifications, Posted, Recipients,
 };
 pub use rejection::Rejection;
+pub use replay::Replay;
 pub use snowflake::{MsgId, Snowflake};
 pub use view::{Fact, Labels, View, Viewer, view};

@@ -7,6 +7,7 @@ pub mod chain;
 pub mod codec;
 pub mod handler;
 pub mod memory;
+pub mod moment;
 pub mod notifications;
 pub mod port;
 pub mod postgres;

@@ -203,6 +203,15 @@ impl EventStore for MemoryEventStore {
         Ok(log.events.iter().filter(of).take(limit as usize).cloned().collect())
     }
 
+    async fn conversations(&self, after: Option<&ConvId>, limit: u32) -> Result<Vec<ConvId>, StoreError> {
+        let mut names = std::collections::BTreeSet::new();
+        for shard in &self.shards {
+            names.extend(shard.log().streams.keys().filter_map(|stream| stream.conv().cloned()));
+        }
+        let later = names.into_iter().filter(|conv| after.is_none_or(|after| conv.as_str() > after.as_str()));
+        Ok(later.take(limit as usize).collect())
+    }
+
     async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
         let found = |shard: &MemoryShard| {
             shard.log().events.iter().find(|event| event.header.msg_id == Some(id)).cloned()

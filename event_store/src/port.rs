@@ -216,6 +216,9 @@ pub trait EventStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError>;
 
+    /// At most `limit` conversations after one, ascending by name.
+    async fn conversations(&self, after: Option<&ConvId>, limit: u32) -> Result<Vec<ConvId>, StoreError>;
+
     /// The message with this id, if there is one.
     async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError>;
 

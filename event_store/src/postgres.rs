@@ -216,6 +216,11 @@ impl EventStore for PostgresEventStore {
         read::conversation(&client, conv, after, limit).await
     }
 
+    async fn conversations(&self, after: Option<&ConvId>, limit: u32) -> Result<Vec<ConvId>, StoreError> {
+        let client = self.inner.client(read::DOING_NAMES).await?;
+        read::names(&client, after, limit).await
+    }
+
     async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
         let mut client = self.inner.client(read::DOING_MESSAGE).await?;
         read::message(&mut client, id).await

@@ -21,6 +21,7 @@ mod marks;
 mod member;
 mod mention;
 pub mod notification;
+pub mod past;
 mod progress;
 mod projection;
 mod projector;
@@ -35,6 +36,7 @@ mod snapshot;
 mod standing;
 mod summary;
 pub mod sync;
+pub mod verify;
 mod watermark;
 mod write;
 

@@ -19,6 +19,11 @@ impl PageLimit {
     /// The most.
     pub const MAX: u32 = 200;
 
+    /// As many as there may be.
+    pub const fn most() -> Self {
+        Self(Self::MAX)
+    }
+
     /// None outside 1..=200.
     pub fn new(limit: u32) -> Option<Self> {
         (1..=Self::MAX).contains(&limit).then_some(Self(limit))

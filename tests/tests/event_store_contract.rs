@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{ClientMsgId, Content, Event, EventId, Flags, MsgId, Need, Seq, StreamKind};
+use domain::{ClientMsgId, Content, ConvId, Event, EventId, Flags, MsgId, Need, Seq, StreamKind};
 use event_store::chain::{self, Unsealed};
 use event_store::codec;
 use event_store::memory::MemoryEventStore;
@@ -41,6 +41,7 @@ contract!(
     what_came_since_is_read_without_read_positions,
     a_conversation_is_read_in_order_and_in_pieces,
     a_message_is_found_by_its_id,
+    conversations_are_named_in_order_and_in_pieces,
     the_first_message_after_a_position_is_found,
     nothing_is_appended_where_the_shard_has_moved,
     an_empty_batch_asks_where_the_shard_stands,
@@ -226,6 +227,32 @@ async fn a_conversation_is_read_in_order_and_in_pieces(store: Store) {
     assert_eq!(store.read_conversation(&chat(8, 9), Position::START, 9).await.unwrap(), []);
 }
 
+async fn conversations_are_named_in_order_and_in_pieces(store: Store) {
+    two_conversations(&store).await;
+    let group = ConvId::parse("grp-irc-ubuntu").unwrap();
+    let others =
+        [StreamName::new(&group, StreamKind::Mark), StreamName::Notification, StreamName::Inbox(uid(7))];
+    for (n, stream) in (0..).zip(others) {
+        let events = vec![unsealed(300 + n)];
+        appended(&store, Append { stream, expected: 0, guards: vec![], events }).await.unwrap();
+    }
+    let all = store.conversations(None, 100).await.unwrap();
+    assert!(all.is_sorted() && all.len() == 3 && all[0] == group, "{all:?}");
+    assert!(all.contains(&chat(CHAT.0, CHAT.1)));
+    for limit in 1..=4 {
+        let mut read: Vec<ConvId> = vec![];
+        loop {
+            let page = store.conversations(read.last(), limit).await.unwrap();
+            assert!(page.len() <= limit as usize);
+            if page.is_empty() {
+                break;
+            }
+            read.extend(page);
+        }
+        assert_eq!(read, all, "{limit} at a time");
+    }
+}
+
 async fn a_message_is_found_by_its_id(store: Store) {
     two_conversations(&store).await;
     let found = store.message(MsgId::new(1001)).await.unwrap().unwrap();
@@ -261,7 +288,7 @@ async fn what_came_since_is_read_without_read_positions(store: Store) {
     let of_busy = [Position::START, read, left];
     assert_eq!(heads, [[Position::START; 3], of_busy, of_busy]);
 
-    let since = |conv: &domain::ConvId, after, up_to| Since { conv: conv.clone(), after, up_to };
+    let since = |conv: &ConvId, after, up_to| Since { conv: conv.clone(), after, up_to };
     let facts = async |asked: &[Since], each, limit| {
         let facts = store.facts_since(asked, each, limit).await.unwrap();
         assert!(facts.iter().all(|fact| fact.header.stream.conv() == Some(&busy) && fact.event().is_ok()));

@@ -413,6 +413,9 @@ impl EventStore for Away {
     ) -> Result<Vec<Recorded>, StoreError> {
         self.store.read_conversation(conv, after, limit).await
     }
+    async fn conversations(&self, after: Option<&ConvId>, limit: u32) -> Result<Vec<ConvId>, StoreError> {
+        self.store.conversations(after, limit).await
+    }
     async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
         self.store.message(id).await
     }

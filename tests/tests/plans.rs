@@ -6,7 +6,7 @@ use tests::log::migrated;
 use tokio_postgres::SimpleQueryMessage;
 
 /// A statement, and what its plan must say: the conditions that are looked up in an index.
-const STATEMENTS: [(&str, &str, &[&str]); 13] = [
+const STATEMENTS: [(&str, &str, &[&str]); 14] = [
     (
         include_str!("../../event_store/src/postgres/events_by_id.sql"),
         "array[1]::bigint[], array['01a22cca-5768-7524-9200-c8dacf9341fa']::uuid[]",
@@ -70,6 +70,11 @@ const STATEMENTS: [(&str, &str, &[&str]); 13] = [
         include_str!("../../event_store/src/postgres/conversation_numbers.sql"),
         "array['p2p-1-2']",
         &["(conv_id = ANY ($1))"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/conversation_names.sql"),
+        "'grp-a', 10::bigint",
+        &["(conv_id < 'grp.'::text)", "(conv_id < 'p2p.'::text)"],
     ),
 ];
 

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::{ConvId, MsgId};
 use event_store::{Action, Position, StreamName};
 
-use super::{Asked, Session, line::EventLine, replay::Replay, transcript};
+use super::{Asked, Session, as_of, line::EventLine, replay::Replay, transcript};
 use crate::config::Config;
 
 /// What `quipu audit` can do.
@@ -20,6 +20,8 @@ use crate::config::Config;
 pub enum Command {
     /// Print every event of a conversation, recalled and deleted ones too
     Replay(ReplayArguments),
+    /// Print what one person saw at a moment
+    AsOf(as_of::Arguments),
     /// Print the message with an id
     Message {
         /// In decimal
@@ -97,6 +99,7 @@ async fn within(session: &Session, command: Command) -> Result<(), Box<dyn Error
     let mut out = BufWriter::new(io::stdout());
     match command {
         Command::Replay(arguments) => replay(session, arguments, &mut out).await?,
+        Command::AsOf(arguments) => as_of::run(session, arguments, &mut out).await?,
         Command::Message { id } => {
             session.record(Action::Message, Asked::about(id)).await?;
             let message = session.store.message(id).await?.ok_or(AuditError::NoMessage(id))?;

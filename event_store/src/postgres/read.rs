@@ -9,6 +9,7 @@ use crate::{
     recorded::{Position, Recorded, StreamName},
 };
 
+pub(super) const DOING_NAMES: &str = "read which conversations there are";
 pub(super) const DOING: &str = "read a stream";
 pub(super) const DOING_CONVERSATION: &str = "read a conversation";
 pub(super) const DOING_MESSAGE: &str = "look for a message";
@@ -47,6 +48,23 @@ pub(super) async fn conversation(
         [&conv.as_str(), &rows::position(after), &i64::from(limit)];
     let rows = client.query(&statement, &params).await.map_err(failed)?;
     rows.iter().map(rows::recorded).collect()
+}
+
+pub(super) async fn names(
+    client: &Client,
+    after: Option<&ConvId>,
+    limit: u32,
+) -> Result<Vec<ConvId>, StoreError> {
+    let failed = |error| unavailable(DOING_NAMES, error);
+    let statement = client.prepare_cached(include_str!("conversation_names.sql")).await.map_err(failed)?;
+    let params: [&(dyn tokio_postgres::types::ToSql + Sync); 2] =
+        [&after.map_or("", ConvId::as_str), &i64::from(limit)];
+    let rows = client.query(&statement, &params).await.map_err(failed)?;
+    let name = |row: &tokio_postgres::Row| {
+        let text: &str = row.get(0);
+        ConvId::parse(text).map_err(|error| super::failure::corrupt(DOING_NAMES, format!("{text}: {error}")))
+    };
+    rows.iter().map(name).collect()
 }
 
 /// The index of ranges can only be read by a bitmap, which the log's other statements do without.

@@ -1,4 +1,5 @@
 //! Compliance from outside: what was said, recalled and deleted is replayed whole, and whoever looks is recorded.
 
+mod as_of;
 mod record;
 mod replay;

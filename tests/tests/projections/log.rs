@@ -102,6 +102,10 @@ impl EventStore for BadDelivery {
         self.store.read_conversation(conv, after, limit).await
     }
 
+    async fn conversations(&self, after: Option<&ConvId>, limit: u32) -> Result<Vec<ConvId>, StoreError> {
+        self.store.conversations(after, limit).await
+    }
+
     async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
         self.store.message(id).await
     }

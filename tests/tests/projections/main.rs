@@ -6,6 +6,8 @@ mod chance;
 mod faults;
 mod log;
 mod naive;
+mod past;
 mod replay;
 mod sync;
+mod verify;
 mod world;
