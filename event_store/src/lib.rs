@@ -5,6 +5,7 @@
 pub mod chain;
 pub mod codec;
 pub mod handler;
+pub mod hex;
 pub mod memory;
 pub mod notifications;
 pub mod port;
@@ -13,6 +14,7 @@ pub mod recorded;
 pub mod shard;
 pub mod surroundings;
 pub mod vector;
+pub mod verify;
 
 pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use notifications::{NotificationHandler, NotificationRequest};
