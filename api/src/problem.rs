@@ -40,6 +40,7 @@ pub enum Code {
     NotSender,
     Muted,
     NotFound,
+    ConversationNotFound,
     MessageNotFound,
     MemberNotFound,
     SwitchedOff,
@@ -51,6 +52,7 @@ pub enum Code {
     GroupExists,
     OwnerStays,
     GroupDissolved,
+    LegalHold,
     ContentTooLarge,
     UnsupportedMediaType,
     InvalidBody,
@@ -90,6 +92,7 @@ impl Code {
             Self::NotSender => (403, "not_sender", "This is not your message"),
             Self::Muted => (403, "muted", "Only the owner and the admins may send at present"),
             Self::NotFound => (404, "not_found", "There is nothing at this address"),
+            Self::ConversationNotFound => (404, "conversation_not_found", "There is no such conversation"),
             Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
             Self::SwitchedOff => (404, "switched_off", "This server does not do this"),
@@ -105,6 +108,7 @@ impl Code {
             Self::GroupExists => (409, "group_exists", "This group's id is taken"),
             Self::OwnerStays => (409, "owner_stays", "The owner hands over first"),
             Self::GroupDissolved => (409, "group_dissolved", "This group was dissolved"),
+            Self::LegalHold => (409, "legal_hold", "A legal hold stands"),
             Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
             Self::UnsupportedMediaType => {
                 (415, "unsupported_media_type", "The body must be application/json")
@@ -258,6 +262,9 @@ impl From<Rejection> for Problem {
             Rejection::OwnerStays => Code::OwnerStays,
             Rejection::Muted => Code::Muted,
             Rejection::GroupDissolved => Code::GroupDissolved,
+            Rejection::Held { .. } => Code::LegalHold,
+            Rejection::NoConversation => Code::ConversationNotFound,
+            Rejection::ExpireBeyondHead { .. } => Code::UpToSeqBeyondHead,
         };
         Self::new(code, rejection)
     }

@@ -6,7 +6,8 @@ use crate::{
     content::{Content, Flags},
     event::{GroupChange, History, Invite, Role, Settings},
     event_id::EventId,
-    ids::{ClientMsgId, Ms, Seq, Uid},
+    ids::{ClientMsgId, Ms, Sender, Seq, Uid},
+    keeping::Reason,
     snowflake::MsgId,
 };
 
@@ -163,6 +164,39 @@ pub enum Command {
         /// Without noise? None leaves it.
         muted: Option<bool>,
     },
+    /// Let retention take everything up to a message.
+    Expire {
+        /// Up to and with this one.
+        up_to_seq: Seq,
+    },
+    /// Let the law take what one person said.
+    Erase {
+        /// Whose messages.
+        uid: Uid,
+        /// Which ones, ascending, each once; at most
+        /// [`ERASED_PER_EVENT`](crate::keeping::ERASED_PER_EVENT).
+        seqs: Vec<Seq>,
+        /// Who asks for it; the system is an operator at the command line.
+        by: Sender,
+    },
+    /// Let nothing be taken from here.
+    Hold {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// Now.
+        at: Ms,
+    },
+    /// End that.
+    Lift {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// Now.
+        at: Ms,
+    },
     /// Found a group.
     CreateGroup {
         /// Its owner.
@@ -229,8 +263,10 @@ pub enum Command {
 
 impl Command {
     /// Who acts, as it stands in the event's header.
-    pub fn actor(&self) -> Uid {
-        match self {
+    pub fn actor(&self) -> Sender {
+        let uid = match self {
+            Self::Expire { .. } => return Sender::System,
+            Self::Erase { by, .. } | Self::Hold { by, .. } | Self::Lift { by, .. } => return *by,
             Self::Send(send) => send.sender,
             Self::Recall { by, .. } => by.uid,
             Self::Delete { uid, .. } | Self::Restore { uid, .. } => *uid,
@@ -246,7 +282,8 @@ impl Command {
             | Self::DissolveGroup { by, .. } => *by,
             Self::Import(Import::Message { sender, .. }) => *sender,
             Self::Import(Import::Join { uid, .. } | Import::Leave { uid, .. }) => *uid,
-        }
+        };
+        Sender::Person(uid)
     }
 
     /// Did it happen elsewhere, earlier?
@@ -306,6 +343,14 @@ pub enum Reply {
     Done,
     /// To Settle: as they are now.
     Settled(Settings),
+    /// To Expire: everything up to here is gone.
+    Expired(Seq),
+    /// To Erase: how many of them are to go.
+    Erased(u64),
+    /// To Hold: the one that stands, which may be an earlier one.
+    Held(crate::keeping::Hold),
+    /// To Lift: did one stand?
+    Lifted(bool),
     /// To an import's join or leave: did it change anything?
     Imported {
         /// False for a repeated line.

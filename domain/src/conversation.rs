@@ -15,6 +15,7 @@ use crate::{
     event_id::EventId,
     group::{Group, Member},
     ids::{Ms, Sender, Seq, Uid},
+    keeping::{Hold, Keeping},
 };
 
 /// A piece of a conversation's state that is kept beside its streams.
@@ -30,6 +31,8 @@ pub enum Key {
     Deleted(Uid, Bucket),
     /// The recall of one message.
     Recall(Seq),
+    /// What retention has taken, and whether a hold stands.
+    Keeping,
 }
 
 impl Key {
@@ -37,7 +40,7 @@ impl Key {
     pub fn stream(self) -> StreamKind {
         match self {
             Self::Group | Self::Member(_) => StreamKind::Group,
-            Self::Person(_) | Self::Deleted(..) | Self::Recall(_) => StreamKind::Mark,
+            Self::Person(_) | Self::Deleted(..) | Self::Recall(_) | Self::Keeping => StreamKind::Mark,
         }
     }
 }
@@ -128,6 +131,8 @@ pub struct Conversation {
     pub versions: [u64; 3],
     /// `Some(None)`: known not to exist.
     pub group: Option<Option<Group>>,
+    /// What retention has taken, if that is known.
+    pub keeping: Option<Keeping>,
     /// Known memberships; `None` is one who never was in.
     pub members: HashMap<Uid, Option<Member>>,
     /// Known positions.
@@ -149,6 +154,7 @@ impl Conversation {
             id,
             versions,
             group: None,
+            keeping: None,
             members: HashMap::new(),
             people: HashMap::new(),
             deleted: HashMap::new(),
@@ -180,7 +186,7 @@ impl Conversation {
 
     /// Nothing but heads?
     pub fn is_empty(&self) -> bool {
-        self.len() == 0 && self.group.is_none()
+        self.len() == 0 && self.group.is_none() && self.keeping.is_none()
     }
 
     /// Is this already known?
@@ -191,6 +197,7 @@ impl Conversation {
             Need::Piece(Key::Person(uid)) => self.people.contains_key(uid),
             Need::Piece(Key::Deleted(uid, bucket)) => self.deleted.contains_key(&(*uid, *bucket)),
             Need::Piece(Key::Recall(seq)) => self.recalls.contains_key(seq),
+            Need::Piece(Key::Keeping) => self.keeping.is_some(),
             Need::Message(seq) => self.messages.contains_key(seq),
             Need::Event(_, id) => self.earlier.contains_key(id),
         }
@@ -226,6 +233,16 @@ impl Conversation {
         self.people.get(&uid).copied().unwrap_or_default()
     }
 
+    /// Everything up to here has been taken by retention.
+    pub fn expired_seq(&self) -> Seq {
+        self.keeping.as_ref().map_or(Seq::ZERO, |keeping| keeping.expired_seq)
+    }
+
+    /// The hold that stands, if one does.
+    pub fn hold(&self) -> Option<&Hold> {
+        self.keeping.as_ref().and_then(|keeping| keeping.hold.as_ref())
+    }
+
     /// Has this person deleted this message?
     pub fn has_deleted(&self, uid: Uid, seq: Seq) -> bool {
         self.deleted.get(&(uid, Bucket::of(seq))).is_some_and(|bits| bits.has(Bucket::slot(seq)))
@@ -237,7 +254,7 @@ impl Conversation {
             (Some(Group { history: History::Joined, .. }), Some(member)) => member.joined_seq,
             _ => Seq::ZERO,
         };
-        crate::view::min_seq(self.person(uid).cleared_seq, joined, Seq::ZERO)
+        crate::view::min_seq(self.person(uid).cleared_seq, joined, self.expired_seq())
     }
 
     /// Makes a fact part of the state. `version` is the event's version in its stream. Returns the pieces that
@@ -289,6 +306,21 @@ impl Conversation {
                 }
                 vec![Key::Person(*uid)]
             }
+            Event::HistoryExpired { up_to_seq } => {
+                self.change_keeping(|keeping| keeping.expired_seq = keeping.expired_seq.max(*up_to_seq));
+                vec![Key::Keeping]
+            }
+            // Nothing is decided on whether a body is still there.
+            Event::BodiesErased { .. } => vec![],
+            Event::HoldPlaced { by, reason, at } => {
+                let hold = Hold { by: *by, reason: reason.clone(), at: *at };
+                self.change_keeping(|keeping| keeping.hold = Some(hold));
+                vec![Key::Keeping]
+            }
+            Event::HoldLifted { .. } => {
+                self.change_keeping(|keeping| keeping.hold = None);
+                vec![Key::Keeping]
+            }
             Event::GroupCreated { name, owner, history, announced: _, source } => {
                 self.group = Some(Some(Group::founded(name, *owner, *history)));
                 let source = source.clone();
@@ -331,6 +363,12 @@ impl Conversation {
                 self.change_group(|group| group.dissolved = true);
                 vec![Key::Group]
             }
+        }
+    }
+
+    fn change_keeping(&mut self, change: impl FnOnce(&mut Keeping)) {
+        if let Some(keeping) = &mut self.keeping {
+            change(keeping);
         }
     }
 

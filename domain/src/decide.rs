@@ -6,8 +6,11 @@ mod change;
 mod clear;
 mod delete;
 mod dissolve;
+mod erase;
+mod expire;
 mod group;
 mod hide;
+mod hold;
 mod import;
 mod read;
 mod recall;
@@ -89,6 +92,10 @@ pub fn decide(state: &Conversation, command: &Command) -> Result<Decision, Rejec
         Command::Clear { uid, up_to_seq, key } => clear::decide(state, *uid, *up_to_seq, *key),
         Command::Hide { uid, up_to_seq, key } => hide::decide(state, *uid, *up_to_seq, *key),
         Command::Settle { uid, pinned, muted } => settle::decide(state, *uid, *pinned, *muted),
+        Command::Expire { up_to_seq } => expire::decide(state, *up_to_seq),
+        Command::Erase { uid, seqs, by: _ } => erase::decide(state, *uid, seqs),
+        Command::Hold { by, reason, at } => hold::place(state, *by, reason, *at),
+        Command::Lift { by, reason, at } => hold::lift(state, *by, reason, *at),
         Command::CreateGroup { owner, name, members, history, limit, stamp } => {
             group::create(state, *owner, name, members, *history, *limit, *stamp)
         }
@@ -109,6 +116,10 @@ pub fn needs(conv: &ConvId, command: &Command) -> Vec<Need> {
         Command::Delete { uid, seqs } | Command::Restore { uid, seqs } => delete::needs(conv, *uid, seqs),
         Command::Read { uid, .. } | Command::Settle { uid, .. } => standing(conv, *uid),
         Command::Clear { uid, key, .. } | Command::Hide { uid, key, .. } => clear::needs(conv, *uid, *key),
+        Command::Expire { .. } | Command::Hold { .. } | Command::Lift { .. } => {
+            vec![Need::Piece(Key::Keeping)]
+        }
+        Command::Erase { seqs, .. } => erase::needs(seqs),
         Command::CreateGroup { owner, members, .. } => group::needs(members.iter().chain([owner])),
         Command::AddMembers { by, uids, .. } => group::needs(uids.iter().chain([by])),
         Command::RemoveMember { by, uid, .. } | Command::SetRole { by, uid, .. } => group::needs([by, uid]),
@@ -123,10 +134,10 @@ fn membership(conv: &ConvId, uid: Uid) -> Vec<Need> {
     if conv.is_group() { group.into() } else { vec![] }
 }
 
-/// Membership and positions: what is needed to know which messages somebody may see.
+/// Membership, positions and what retention has taken: what is needed to know which messages somebody may see.
 fn standing(conv: &ConvId, uid: Uid) -> Vec<Need> {
     let mut needs = membership(conv, uid);
-    needs.push(Need::Piece(Key::Person(uid)));
+    needs.extend([Need::Piece(Key::Person(uid)), Need::Piece(Key::Keeping)]);
     needs
 }
 

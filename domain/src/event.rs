@@ -3,6 +3,7 @@
 use crate::{
     content::{Content, Flags},
     ids::{ClientMsgId, Ms, Sender, Seq, Uid},
+    keeping::Reason,
     snowflake::MsgId,
 };
 
@@ -137,6 +138,37 @@ pub enum Event {
         /// All of them, as they are now.
         settings: Settings,
     },
+    /// Retention has taken everything up to here, for everybody: the bodies go, the numbers stay taken.
+    HistoryExpired {
+        /// Up to and with this message; never above the head of that moment.
+        up_to_seq: Seq,
+    },
+    /// What one person said is gone, for everybody, because the law asks for it.
+    BodiesErased {
+        /// Whose messages.
+        uid: Uid,
+        /// Which ones, ascending, all of them sent by this person; at most
+        /// [`ERASED_PER_EVENT`](crate::keeping::ERASED_PER_EVENT).
+        seqs: Vec<Seq>,
+    },
+    /// Nothing that was said here is taken from now on.
+    HoldPlaced {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// When.
+        at: Ms,
+    },
+    /// The hold is over.
+    HoldLifted {
+        /// By whom; the system is an operator at the command line.
+        by: Sender,
+        /// Why.
+        reason: Reason,
+        /// When.
+        at: Ms,
+    },
     /// A group exists. Its creator is its owner and first member.
     GroupCreated {
         /// What it is called.
@@ -224,7 +256,11 @@ impl Event {
             | Self::ReadAdvanced { .. }
             | Self::HistoryCleared { .. }
             | Self::ConversationHidden { .. }
-            | Self::SettingsChanged { .. } => StreamKind::Mark,
+            | Self::SettingsChanged { .. }
+            | Self::HistoryExpired { .. }
+            | Self::BodiesErased { .. }
+            | Self::HoldPlaced { .. }
+            | Self::HoldLifted { .. } => StreamKind::Mark,
             Self::GroupCreated { .. }
             | Self::MembersJoined { .. }
             | Self::MemberLeft { .. }

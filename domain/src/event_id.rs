@@ -60,6 +60,11 @@ impl EventId {
         Self::named(&format!("hidden/{conv}/{uid}/{up_to_seq}"))
     }
 
+    /// Retention has taken everything up to here: a watermark is reached once.
+    pub fn expired(conv: &ConvId, up_to_seq: Seq) -> Self {
+        Self::named(&format!("expired/{conv}/{up_to_seq}"))
+    }
+
     /// The system's message about a change of a group, by the version of the first event that it tells of.
     pub fn system(conv: &ConvId, group_version: u64) -> Self {
         Self::named(&format!("system/{conv}/{group_version}"))
@@ -138,6 +143,7 @@ mod tests {
             EventId::imported(&source, uid(550_001), "text", 1, "hi/there"),
             EventId::new(group_of_key(uid(1001), key)),
             EventId::hidden(&chat, uid(1002), Seq::new(7)),
+            EventId::expired(&chat, Seq::new(7)),
             EventId::system(&ConvId::parse("grp-team").unwrap(), 3),
             EventId::notified(uid(1001), key),
             EventId::notifications_read(uid(1002), NotificationId::new(7)),
@@ -147,7 +153,7 @@ mod tests {
     }
 
     /// Computed with another implementation of UUIDv5 (Python's).
-    const GOLDEN: [&str; 12] = [
+    const GOLDEN: [&str; 13] = [
         "75559500-e942-5118-9c01-df86c443ed3f",
         "120b8e56-89ee-5392-900d-b4d63300ea95",
         "3c47995c-5ee8-5325-a7a8-c830ac8c67d5",
@@ -157,6 +163,7 @@ mod tests {
         "32fc58bc-92f7-5494-ad01-d31e601aa5be",
         "1a1ffaf6-b827-55b2-a1b7-c91c6457624a",
         "161700d4-a1af-5e0b-9b5f-64d633e63a12",
+        "87de7c3a-3931-5027-8ad9-673d0a6bdb78",
         "767d4ef6-937a-512b-9466-151c4c59abf5",
         "614273f6-b0bb-5f50-bcd1-e1c5f5facbfd",
         "21a4b64d-b432-5df1-8b8e-193e5a0efa1b",

@@ -13,6 +13,7 @@ pub mod event;
 pub mod event_id;
 pub mod group;
 pub mod ids;
+pub mod keeping;
 pub mod notice;
 pub mod notification;
 pub mod rejection;
@@ -30,6 +31,7 @@ pub use event::{Event, GroupChange, History, Invite, Role, Settings, StreamKind}
 pub use event_id::EventId;
 pub use group::{Group, Member};
 pub use ids::{ClientMsgId, IdError, Ms, Sender, Seq, Uid};
+pub use keeping::{Hold, Keeping, Reason, ReasonError};
 pub use notice::Notice;
 pub use notification::{
     Category, Notification, NotificationCommand, NotificationContent, NotificationError, NotificationEvent,

@@ -65,4 +65,19 @@ pub enum Rejection {
     /// Nothing is sent here any more, and nobody joins.
     #[error("this group was dissolved")]
     GroupDissolved,
+    /// A legal hold beats retention and erasure.
+    #[error("a legal hold stands since {since} (unix ms)")]
+    Held {
+        /// When it was placed.
+        since: crate::ids::Ms,
+    },
+    /// A hold on what does not exist.
+    #[error("there is no such conversation")]
+    NoConversation,
+    /// A watermark of retention where there is no message yet.
+    #[error("up_to_seq is beyond the head, which is {max_seq}")]
+    ExpireBeyondHead {
+        /// The head.
+        max_seq: Seq,
+    },
 }

@@ -65,6 +65,14 @@ pub enum EventType {
     ConversationHidden = 7,
     /// SettingsChanged
     SettingsChanged = 8,
+    /// HistoryExpired
+    HistoryExpired = 9,
+    /// BodiesErased
+    BodiesErased = 10,
+    /// HoldPlaced
+    HoldPlaced = 11,
+    /// HoldLifted
+    HoldLifted = 12,
     /// GroupCreated
     GroupCreated = 20,
     /// MembersJoined
@@ -80,7 +88,7 @@ pub enum EventType {
 }
 
 impl EventType {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 18] = [
         Self::MessageSent,
         Self::MessageRecalled,
         Self::MessagesDeletedFor,
@@ -89,6 +97,10 @@ impl EventType {
         Self::HistoryCleared,
         Self::ConversationHidden,
         Self::SettingsChanged,
+        Self::HistoryExpired,
+        Self::BodiesErased,
+        Self::HoldPlaced,
+        Self::HoldLifted,
         Self::GroupCreated,
         Self::MembersJoined,
         Self::MemberLeft,
@@ -113,6 +125,10 @@ impl EventType {
             | Self::HistoryCleared
             | Self::ConversationHidden
             | Self::SettingsChanged
+            | Self::HistoryExpired
+            | Self::BodiesErased
+            | Self::HoldPlaced
+            | Self::HoldLifted
             | Self::RoleChanged
             | Self::GroupChanged
             | Self::GroupDissolved => 1,
@@ -130,6 +146,10 @@ impl EventType {
             Event::HistoryCleared { .. } => Self::HistoryCleared,
             Event::ConversationHidden { .. } => Self::ConversationHidden,
             Event::SettingsChanged { .. } => Self::SettingsChanged,
+            Event::HistoryExpired { .. } => Self::HistoryExpired,
+            Event::BodiesErased { .. } => Self::BodiesErased,
+            Event::HoldPlaced { .. } => Self::HoldPlaced,
+            Event::HoldLifted { .. } => Self::HoldLifted,
             Event::GroupCreated { .. } => Self::GroupCreated,
             Event::MembersJoined { .. } => Self::MembersJoined,
             Event::MemberLeft { .. } => Self::MemberLeft,

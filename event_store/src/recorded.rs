@@ -45,12 +45,24 @@ pub enum StreamName {
     Notification,
     /// How far one person has read them.
     Inbox(Uid),
+    /// Holds on what one person said, and its erasure.
+    Person(Uid),
+    /// Each access by compliance.
+    Audit,
+    /// Signed checkpoints over the heads of all streams.
+    Checkpoint,
 }
 
 /// The name of the one stream of notifications.
 const NOTIFICATION: &str = "notification";
 /// Before the uid in the name of an inbox.
 const INBOX: &str = "inbox-";
+/// Before the uid in the name of a person's stream.
+const PERSON: &str = "person-";
+/// The name of the one stream of accesses.
+const AUDIT: &str = "audit";
+/// The name of the one stream of checkpoints.
+const CHECKPOINT: &str = "checkpoint";
 
 impl StreamName {
     /// A conversation's stream of this kind.
@@ -62,7 +74,7 @@ impl StreamName {
     pub fn conv(&self) -> Option<&ConvId> {
         match self {
             Self::Conversation { conv, .. } => Some(conv),
-            Self::Notification | Self::Inbox(_) => None,
+            Self::Notification | Self::Inbox(_) | Self::Person(_) | Self::Audit | Self::Checkpoint => None,
         }
     }
 
@@ -70,7 +82,7 @@ impl StreamName {
     pub fn kind(&self) -> Option<StreamKind> {
         match self {
             Self::Conversation { kind, .. } => Some(*kind),
-            Self::Notification | Self::Inbox(_) => None,
+            Self::Notification | Self::Inbox(_) | Self::Person(_) | Self::Audit | Self::Checkpoint => None,
         }
     }
 
@@ -85,15 +97,22 @@ impl StreamName {
             Self::Conversation { conv, .. } => conv.as_str().into(),
             Self::Notification => NOTIFICATION.into(),
             Self::Inbox(uid) => format!("{INBOX}{uid}").into(),
+            Self::Person(uid) => format!("{PERSON}{uid}").into(),
+            Self::Audit => AUDIT.into(),
+            Self::Checkpoint => CHECKPOINT.into(),
         }
     }
 
     /// The inverse of [`StreamName::cord`] for a stream that is of no conversation.
     pub fn parse_own(name: &str) -> Option<Self> {
-        match name.strip_prefix(INBOX) {
-            Some(uid) => Uid::parse(uid).ok().map(Self::Inbox),
-            None => (name == NOTIFICATION).then_some(Self::Notification),
+        if let Some(uid) = name.strip_prefix(INBOX) {
+            return Uid::parse(uid).ok().map(Self::Inbox);
         }
+        if let Some(uid) = name.strip_prefix(PERSON) {
+            return Uid::parse(uid).ok().map(Self::Person);
+        }
+        let one = [Self::Notification, Self::Audit, Self::Checkpoint];
+        one.into_iter().find(|stream| stream.cord() == name)
     }
 }
 
@@ -101,7 +120,9 @@ impl fmt::Display for StreamName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Conversation { conv, kind } => write!(f, "{}-{conv}", kind.name()),
-            Self::Notification | Self::Inbox(_) => f.write_str(&self.cord()),
+            Self::Notification | Self::Inbox(_) | Self::Person(_) | Self::Audit | Self::Checkpoint => {
+                f.write_str(&self.cord())
+            }
         }
     }
 }
@@ -186,5 +207,30 @@ impl Recorded {
     /// What happened in a conversation. Fails on a type or form that this binary does not know, or on damage.
     pub fn event(&self) -> Result<Event, DecodeError> {
         codec::decode(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_of_no_conversation_is_found_by_its_name() {
+        let uid = Uid::new(7).unwrap();
+        let names = ["notification", "inbox-7", "person-7", "audit", "checkpoint"];
+        let streams = [
+            StreamName::Notification,
+            StreamName::Inbox(uid),
+            StreamName::Person(uid),
+            StreamName::Audit,
+            StreamName::Checkpoint,
+        ];
+        for (name, stream) in names.into_iter().zip(streams) {
+            assert_eq!((stream.to_string(), stream.shard(16)), (name.to_owned(), Shard::OWN));
+            assert_eq!(StreamName::parse_own(name), Some(stream));
+        }
+        for name in ["", "inbox-", "person-x", "audits", "p2p-1-2"] {
+            assert_eq!(StreamName::parse_own(name), None, "{name}");
+        }
     }
 }

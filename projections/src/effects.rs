@@ -119,6 +119,8 @@ impl Effects {
             Event::HistoryCleared { uid, up_to_seq } => self.watermarks.clear(conv, uid, up_to_seq),
             Event::ConversationHidden { uid, up_to_seq } => self.watermarks.hide(conv, uid, up_to_seq),
             Event::SettingsChanged { uid, settings } => self.settings.set(conv, uid, settings),
+            Event::HistoryExpired { up_to_seq } => self.heads.expire(conv, up_to_seq),
+            Event::BodiesErased { .. } | Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
             Event::GroupCreated { name, owner, history, announced, source: _ } => {
                 self.heads.found(conv, &name, history, now);
                 self.members.join(conv, owner, Role::Owner, Seq::ZERO, now);

@@ -42,6 +42,10 @@ impl Group {
             | Event::HistoryCleared { .. }
             | Event::ConversationHidden { .. }
             | Event::SettingsChanged { .. }
+            | Event::HistoryExpired { .. }
+            | Event::BodiesErased { .. }
+            | Event::HoldPlaced { .. }
+            | Event::HoldLifted { .. }
             | Event::RoleChanged { .. }
             | Event::GroupDissolved { .. } => {}
         }

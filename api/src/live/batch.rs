@@ -85,6 +85,10 @@ impl Later {
             | Event::MembersJoined { .. }
             | Event::MemberLeft { .. }
             | Event::SettingsChanged { .. }
+            | Event::HistoryExpired { .. }
+            | Event::BodiesErased { .. }
+            | Event::HoldPlaced { .. }
+            | Event::HoldLifted { .. }
             | Event::RoleChanged { .. }
             | Event::GroupChanged { .. }
             | Event::GroupDissolved { .. } => {}

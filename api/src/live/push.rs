@@ -232,7 +232,11 @@ pub enum Whom {
 /// who may know of it.
 pub fn later<'a>(conv_id: &'a str, event: &Event) -> Option<(What<'a>, Whom)> {
     Some(match event {
-        Event::MessageSent { .. } => return None,
+        Event::MessageSent { .. }
+        | Event::HistoryExpired { .. }
+        | Event::BodiesErased { .. }
+        | Event::HoldPlaced { .. }
+        | Event::HoldLifted { .. } => return None,
         Event::MessageRecalled { seq, by, at } => {
             let (recalled_by, recalled_at) = (by.get(), *at);
             (What::Recalled { conv_id, seq: seq.get(), recalled_by, recalled_at }, Whom::Sees(*seq))

@@ -12,6 +12,7 @@ use crate::{
     event::{Event, GroupChange, History, Role, Settings},
     event_id::{EventId, unnamed_client_msg_id},
     ids::{ClientMsgId, Ms, Sender, Seq, Uid},
+    keeping::Reason,
     rejection::Rejection,
     snowflake::MsgId,
 };
@@ -134,6 +135,7 @@ impl Given {
             Key::Person(uid) => drop(self.state.people.entry(uid).or_default()),
             Key::Deleted(uid, bucket) => drop(self.state.deleted.entry((uid, bucket)).or_default()),
             Key::Recall(seq) => drop(self.state.recalls.entry(seq).or_insert(None)),
+            Key::Keeping => drop(self.state.keeping.get_or_insert_default()),
         }
     }
 }
@@ -315,6 +317,26 @@ pub(crate) fn hide_keyed(uid: Uid, key: Uuid) -> Command {
     Command::Hide { uid, up_to_seq: None, key: Some(key) }
 }
 
+pub(crate) fn expire(up_to: u64) -> Command {
+    Command::Expire { up_to_seq: seq(up_to) }
+}
+
+pub(crate) fn erase(uid: Uid, seqs: &[u64]) -> Command {
+    Command::Erase { uid, seqs: seqs.iter().copied().map(seq).collect(), by: CY.into() }
+}
+
+fn reason(text: &str) -> Reason {
+    Reason::parse(text).unwrap()
+}
+
+pub(crate) fn hold(why: &str) -> Command {
+    Command::Hold { by: CY.into(), reason: reason(why), at: NOW }
+}
+
+pub(crate) fn lift(why: &str) -> Command {
+    Command::Lift { by: CY.into(), reason: reason(why), at: NOW }
+}
+
 pub(crate) fn settle(uid: Uid, pinned: Option<bool>, muted: Option<bool>) -> Command {
     Command::Settle { uid, pinned, muted }
 }
@@ -446,6 +468,22 @@ pub(crate) fn dissolved(by: Uid) -> Event {
 
 pub(crate) fn hidden(uid: Uid, n: u64) -> Event {
     Event::ConversationHidden { uid, up_to_seq: seq(n) }
+}
+
+pub(crate) fn expired(n: u64) -> Event {
+    Event::HistoryExpired { up_to_seq: seq(n) }
+}
+
+pub(crate) fn erased(uid: Uid, seqs: &[u64]) -> Event {
+    Event::BodiesErased { uid, seqs: seqs.iter().copied().map(seq).collect() }
+}
+
+pub(crate) fn held(why: &str) -> Event {
+    Event::HoldPlaced { by: CY.into(), reason: reason(why), at: NOW }
+}
+
+pub(crate) fn lifted(why: &str) -> Event {
+    Event::HoldLifted { by: CY.into(), reason: reason(why), at: NOW }
 }
 
 pub(crate) fn settled(uid: Uid, pinned: bool, muted: bool) -> Event {

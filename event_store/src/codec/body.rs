@@ -1,8 +1,8 @@
 //! The bodies' JSON. Field names are part of the data: never renamed, only added to with a new schema version.
 
 use domain::{
-    ClientMsgId, Content, Event, Flags, GroupChange, History, Invite, MsgId, MsgType, Role, Sender, Seq,
-    Settings, Source, Uid, ids::Ms,
+    ClientMsgId, Content, Event, Flags, GroupChange, History, Invite, MsgId, MsgType, Reason, Role, Sender,
+    Seq, Settings, Source, Uid, ids::Ms,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -113,6 +113,19 @@ struct Changed {
 }
 
 #[derive(Serialize, Deserialize)]
+struct Expired {
+    up_to_seq: u64,
+}
+
+/// `by` is 0 for an operator at the command line.
+#[derive(Serialize, Deserialize)]
+struct Held {
+    by: u64,
+    reason: String,
+    at: Ms,
+}
+
+#[derive(Serialize, Deserialize)]
 struct By {
     by: u64,
 }
@@ -144,6 +157,13 @@ pub(super) fn write(event: &Event) -> Vec<u8> {
         }
         Event::SettingsChanged { uid, settings: Settings { pinned, muted } } => {
             json(&Settled { uid: uid.get(), pinned: *pinned, muted: *muted })
+        }
+        Event::HistoryExpired { up_to_seq } => json(&Expired { up_to_seq: up_to_seq.get() }),
+        Event::BodiesErased { uid, seqs } => {
+            json(&Seqs { uid: uid.get(), seqs: seqs.iter().map(|seq| seq.get()).collect() })
+        }
+        Event::HoldPlaced { by, reason, at } | Event::HoldLifted { by, reason, at } => {
+            json(&Held { by: by.get(), reason: reason.as_str().to_owned(), at: *at })
         }
         Event::GroupCreated { name, owner, history, announced, source } => json(&Created {
             name: name.clone(),
@@ -233,6 +253,22 @@ pub(super) fn read(event_type: EventType, header: &Header, bytes: &[u8]) -> Resu
             let Settled { uid, pinned, muted } = serde_json::from_slice(bytes)?;
             Event::SettingsChanged { uid: uid_of(uid)?, settings: Settings { pinned, muted } }
         }
+        EventType::HistoryExpired => {
+            let Expired { up_to_seq } = serde_json::from_slice(bytes)?;
+            Event::HistoryExpired { up_to_seq: seq_of(up_to_seq)? }
+        }
+        EventType::BodiesErased => {
+            let Seqs { uid, seqs } = serde_json::from_slice(bytes)?;
+            Event::BodiesErased { uid: uid_of(uid)?, seqs: each(seqs, seq_of)? }
+        }
+        EventType::HoldPlaced => {
+            let Held { by, reason, at } = serde_json::from_slice(bytes)?;
+            Event::HoldPlaced { by: sender_of(by)?, reason: Reason::from_log(reason), at }
+        }
+        EventType::HoldLifted => {
+            let Held { by, reason, at } = serde_json::from_slice(bytes)?;
+            Event::HoldLifted { by: sender_of(by)?, reason: Reason::from_log(reason), at }
+        }
         EventType::GroupCreated => {
             let Created { name, owner, history, announced, source } = serde_json::from_slice(bytes)?;
             let (history, source) = (history_of(&history)?, source.map(Source::from));
@@ -292,6 +328,10 @@ fn read_message(header: &Header, body: Message<'_>) -> Result<Event, DecodeError
         client_msg_id: ClientMsgId::new(header.client_msg_id.ok_or(DecodeError::Field("client_msg_id"))?),
         create_at: header.create_at.ok_or(DecodeError::Field("create_at"))?,
     })
+}
+
+fn sender_of(by: u64) -> Result<Sender, DecodeError> {
+    Sender::new(by).map_err(|_| DecodeError::Field("by"))
 }
 
 fn uid_of(uid: u64) -> Result<Uid, DecodeError> {

@@ -1,8 +1,8 @@
 //! Golden files: one body of every type in every form that was ever written, and what it says today.
 
 use domain::{
-    ClientMsgId, Content, ConvId, EventId, Flags, GroupChange, History, Invite, Role, Sender, Settings,
-    Source, StreamKind, Uid,
+    ClientMsgId, Content, ConvId, EventId, Flags, GroupChange, History, Invite, Reason, Role, Sender,
+    Settings, Source, StreamKind, Uid,
 };
 
 use super::*;
@@ -33,6 +33,7 @@ fn golden() -> Vec<(&'static str, &'static str, Event)> {
         client_msg_id: ClientMsgId::new(Uuid::from_u128(3)),
         create_at: 1_764_000_000_000,
     };
+    let reason = |text| Reason::parse(text).unwrap();
     let text = |text| Content::text(text, 100).unwrap();
     let card = Content::parse(7, &serde_json::json!({"b": 1.50, "a": ["x"]}), 100).unwrap();
     let source = Some(Source { conv: "irc".into(), at: 1_200_000_000_000, nth: 2 });
@@ -80,6 +81,13 @@ fn golden() -> Vec<(&'static str, &'static str, Event)> {
             "settings_changed.v1.json",
             Event::SettingsChanged { uid: uid(2), settings: Settings { pinned: true, muted: false } }
         ),
+        file!("history_expired.v1.json", Event::HistoryExpired { up_to_seq: seq(300) }),
+        file!("bodies_erased.v1.json", Event::BodiesErased { uid: uid(2), seqs: vec![seq(1), seq(300)] }),
+        file!(
+            "hold_placed.v1.json",
+            Event::HoldPlaced { by: uid(7).into(), reason: reason("Fall 7"), at: 5 }
+        ),
+        file!("hold_lifted.v1.json", Event::HoldLifted { by: Sender::System, reason: reason("結案"), at: 6 }),
         file!("group_created.v1.json", created(false, source.clone())),
         file!("group_created.v2.json", created(true, None)),
         file!("members_joined.v1.json", joined(false, None)),

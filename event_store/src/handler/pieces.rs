@@ -1,8 +1,8 @@
 //! The decision state's JSON: small values that follow from the streams and can be computed from them again.
 
 use domain::{
-    Bits, ConvId, Conversation, Group, History, Invite, Key, Member, Person, Recall, Role, Seq, Settings,
-    Source, Uid, ids::Ms,
+    Bits, ConvId, Conversation, Group, History, Hold, Invite, Keeping, Key, Member, Person, Reason, Recall,
+    Role, Sender, Seq, Settings, Source, Uid, ids::Ms,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -50,10 +50,21 @@ struct PersonPiece {
 }
 
 #[derive(Serialize, Deserialize)]
+struct KeepingPiece {
+    expired_seq: u64,
+    /// By, why, since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hold: Option<(u64, String, Ms)>,
+}
+
+#[derive(Serialize, Deserialize)]
 struct RecallPiece {
     by: u64,
     at: Ms,
 }
+
+/// The key of what retention has taken of a conversation, and of its hold.
+pub(crate) const KEEPING: &str = "keeping";
 
 /// A key's text, unique within a conversation's stream.
 pub(crate) fn key_text(key: Key) -> String {
@@ -63,6 +74,7 @@ pub(crate) fn key_text(key: Key) -> String {
         Key::Person(uid) => format!("person/{uid}"),
         Key::Deleted(uid, bucket) => format!("deleted/{uid}/{}", bucket.get()),
         Key::Recall(seq) => format!("recall/{seq}"),
+        Key::Keeping => KEEPING.into(),
     }
 }
 
@@ -114,6 +126,11 @@ pub(crate) fn write(state: &Conversation, key: Key) -> Option<String> {
             let Recall { by, at } = state.recalls.get(&seq).copied()??;
             json(&RecallPiece { by: by.get(), at })
         }
+        Key::Keeping => {
+            let Keeping { expired_seq, hold } = state.keeping.clone()?;
+            let hold = hold.map(|Hold { by, reason, at }| (by.get(), reason.as_str().to_owned(), at));
+            json(&KeepingPiece { expired_seq: expired_seq.get(), hold })
+        }
     })
 }
 
@@ -154,6 +171,18 @@ pub(crate) fn read(state: &mut Conversation, key: Key, value: Option<&str>) -> R
         Key::Recall(seq) => {
             let recall = parse(value, |RecallPiece { by, at }| Some(Recall { by: Uid::new(by).ok()?, at }))?;
             state.recalls.insert(seq, recall);
+        }
+        Key::Keeping => {
+            let keeping = parse(value, |KeepingPiece { expired_seq, hold }| {
+                let hold = match hold {
+                    Some((by, reason, at)) => {
+                        Some(Hold { by: Sender::new(by).ok()?, reason: Reason::from_log(reason), at })
+                    }
+                    None => None,
+                };
+                Some(Keeping { expired_seq: Seq::new(expired_seq), hold })
+            })?;
+            state.keeping = Some(keeping.unwrap_or_default());
         }
     }
     Ok(())

@@ -23,6 +23,8 @@ pub(crate) struct Effects {
     raised: BTreeMap<ConvId, Change>,
     /// What owners have changed, and whether the group is over.
     changed: BTreeMap<ConvId, (GroupChange, bool)>,
+    /// What retention has taken.
+    expired: BTreeMap<ConvId, Seq>,
 }
 
 impl Effects {
@@ -52,6 +54,12 @@ impl Effects {
         self.changed.entry(conv.clone()).or_default().1 = true;
     }
 
+    /// Everything up to here is gone. No activity.
+    pub(crate) fn expire(&mut self, conv: &ConvId, up_to: Seq) {
+        let stands = self.expired.entry(conv.clone()).or_default();
+        *stands = up_to.max(*stands);
+    }
+
     fn change(&mut self, conv: &ConvId, at: Ms) -> &mut Change {
         let change = self.raised.entry(conv.clone()).or_default();
         change.updated_at = change.updated_at.max(at);
@@ -59,7 +67,7 @@ impl Effects {
     }
 
     pub(crate) fn writes(self) -> impl Iterator<Item = Write> {
-        let Self { raised, changed } = self;
+        let Self { raised, changed, expired } = self;
         let kind = |conv: &ConvId| if conv.is_group() { "group" } else { "single" };
         let columns = [
             convs(raised.keys()),
@@ -79,7 +87,10 @@ impl Effects {
             column(changed.values().map(|(_, dissolved)| *dissolved)),
         ];
         let change = Write::unless_empty(changed.len(), "change groups", include_str!("change.sql"), columns);
+        let columns = [convs(expired.keys()), column(expired.values().map(|seq| int(seq.get())))];
+        let expire =
+            Write::unless_empty(expired.len(), "expire histories", include_str!("expire.sql"), columns);
         // A group that is founded and changed in one batch is founded first.
-        raise.into_iter().chain(change)
+        raise.into_iter().chain(change).chain(expire)
     }
 }

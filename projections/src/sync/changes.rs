@@ -78,10 +78,15 @@ impl Touched {
                 self.left += 1;
                 self.members.insert(uid);
             }
-            Event::GroupChanged { .. } | Event::GroupDissolved { .. } => self.numbers = true,
+            Event::GroupChanged { .. } | Event::GroupDissolved { .. } | Event::HistoryExpired { .. } => {
+                self.numbers = true;
+            }
             // Somebody else's business; messages and positions are not among the later facts.
             Event::MessagesDeletedFor { .. }
             | Event::MessagesRestoredFor { .. }
+            | Event::BodiesErased { .. }
+            | Event::HoldPlaced { .. }
+            | Event::HoldLifted { .. }
             | Event::MessageSent { .. }
             | Event::ReadAdvanced { .. } => {}
         }

@@ -18,6 +18,7 @@ pub struct Naive {
     history: Option<History>,
     pub group: GroupChange,
     pub dissolved: bool,
+    expired: Seq,
     hidden: BTreeMap<Uid, u64>,
     settings: BTreeMap<Uid, Settings>,
 }
@@ -38,6 +39,7 @@ impl Naive {
             history: None,
             group: GroupChange::default(),
             dissolved: false,
+            expired: Seq::ZERO,
             hidden: BTreeMap::new(),
             settings: BTreeMap::new(),
         };
@@ -107,6 +109,8 @@ impl Naive {
                 *invite = change.invite.or(*invite);
             }
             Event::GroupDissolved { .. } => self.dissolved = true,
+            Event::HistoryExpired { up_to_seq } => self.expired = up_to_seq.max(self.expired),
+            Event::BodiesErased { .. } | Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
             Event::GroupCreated { owner, history, .. } => {
                 self.history = Some(history);
                 self.members.insert(owner, (Role::Owner, Seq::ZERO));
@@ -150,7 +154,8 @@ impl Naive {
             Some(History::Joined) => self.members[&viewer].1,
             _ => Seq::ZERO,
         };
-        self.cleared.get(&viewer).copied().unwrap_or_default().max(joined).get() + 1
+        let cleared = self.cleared.get(&viewer).copied().unwrap_or_default();
+        cleared.max(joined).max(self.expired).get() + 1
     }
 
     fn state(&self, viewer: Uid, fact: &Fact) -> &'static str {
