@@ -3,10 +3,12 @@
 //! Knows the domain; knows nothing of read models, HTTP or who asks.
 
 pub mod chain;
+pub mod checkpoint;
 pub mod codec;
 pub mod handler;
 pub mod hex;
 pub mod memory;
+pub mod merkle;
 pub mod notifications;
 pub mod port;
 pub mod postgres;
