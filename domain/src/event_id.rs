@@ -90,6 +90,11 @@ impl EventId {
         Self::named(&format!("read/inbox-{uid}/{}", read_id.get()))
     }
 
+    /// An access by compliance, by the version of the `audit` stream that it came after.
+    pub fn accessed(version: u64) -> Self {
+        Self::named(&format!("placed/audit/{version}/0"))
+    }
+
     /// An imported message: the line's fields and which of its equals it is. Free text stands last, so that no
     /// two lines share a name.
     pub fn imported(source: &Source, sender: Uid, line_type: &str, occurrence: u64, text: &str) -> Self {

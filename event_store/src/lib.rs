@@ -2,6 +2,7 @@
 //!
 //! Knows the domain; knows nothing of read models, HTTP or who asks.
 
+pub mod access;
 pub mod chain;
 pub mod checkpoint;
 pub mod codec;
@@ -18,6 +19,7 @@ pub mod surroundings;
 pub mod vector;
 pub mod verify;
 
+pub use access::{Access, AccessError, AccessLog, Accessor, Action};
 pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use notifications::{NotificationHandler, NotificationRequest};
 pub use port::{

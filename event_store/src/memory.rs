@@ -7,7 +7,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use domain::{ConvId, EventId, Need, Seq, StreamKind};
+use domain::{ConvId, EventId, MsgId, Need, Seq, StreamKind};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard as AsyncMutexGuard, watch};
 use uuid::Uuid;
 
@@ -189,6 +189,25 @@ impl EventStore for MemoryEventStore {
         let log = self.shard(shard).log();
         let skip = usize::try_from(after.get()).unwrap_or(usize::MAX);
         Ok(log.events.iter().skip(skip).take(limit as usize).cloned().collect())
+    }
+
+    async fn read_conversation(
+        &self,
+        conv: &ConvId,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let log = self.of_conversation(conv).log();
+        let of =
+            |event: &&Recorded| event.header.stream.conv() == Some(conv) && event.header.position > after;
+        Ok(log.events.iter().filter(of).take(limit as usize).cloned().collect())
+    }
+
+    async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
+        let found = |shard: &MemoryShard| {
+            shard.log().events.iter().find(|event| event.header.msg_id == Some(id)).cloned()
+        };
+        Ok(self.shards.iter().find_map(found))
     }
 
     async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError> {

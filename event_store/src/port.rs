@@ -6,7 +6,7 @@
 //! decision state by key, written with the events from which it follows, so that no command loads a history.
 
 use async_trait::async_trait;
-use domain::{ConvId, EventId, Key, Ms, Need, Seq, StreamKind};
+use domain::{ConvId, EventId, Key, Ms, MsgId, Need, Seq, StreamKind};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -206,6 +206,18 @@ pub trait EventStore: Send + Sync + 'static {
         after: Position,
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError>;
+
+    /// At most `limit` events of a conversation's three streams after a position, ascending and complete: read from
+    /// where they are stored, never from memory, since this is what auditors see.
+    async fn read_conversation(
+        &self,
+        conv: &ConvId,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError>;
+
+    /// The message with this id, if there is one.
+    async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError>;
 
     /// Where every shard stands, by shard number.
     async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError>;

@@ -24,7 +24,7 @@ use std::{
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, QueueMode, RecyclingMethod, Runtime};
-use domain::{ConvId, Ms, Seq, bucket::BUCKET_SIZE};
+use domain::{ConvId, Ms, MsgId, Seq, bucket::BUCKET_SIZE};
 use tokio::sync::watch;
 use tokio_postgres::NoTls;
 use uuid::Uuid;
@@ -204,6 +204,21 @@ impl EventStore for PostgresEventStore {
             .await
             .map_err(|error| unavailable(doing, error))?;
         rows.iter().map(rows::recorded).collect()
+    }
+
+    async fn read_conversation(
+        &self,
+        conv: &ConvId,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let client = self.inner.client(read::DOING_CONVERSATION).await?;
+        read::conversation(&client, conv, after, limit).await
+    }
+
+    async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
+        let mut client = self.inner.client(read::DOING_MESSAGE).await?;
+        read::message(&mut client, id).await
     }
 
     async fn shard_heads(&self) -> Result<Vec<ShardHead>, StoreError> {

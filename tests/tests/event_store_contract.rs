@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Event, EventId, Need, Seq, StreamKind};
+use domain::{ClientMsgId, Content, Event, EventId, Flags, MsgId, Need, Seq, StreamKind};
 use event_store::chain::{self, Unsealed};
 use event_store::codec;
 use event_store::memory::MemoryEventStore;
@@ -39,6 +39,8 @@ contract!(
     each_append_of_several_is_on_its_own,
     a_shard_is_read_in_order_and_in_pieces,
     what_came_since_is_read_without_read_positions,
+    a_conversation_is_read_in_order_and_in_pieces,
+    a_message_is_found_by_its_id,
     the_first_message_after_a_position_is_found,
     nothing_is_appended_where_the_shard_has_moved,
     an_empty_batch_asks_where_the_shard_stands,
@@ -164,6 +166,71 @@ async fn a_shard_is_read_in_order_and_in_pieces(store: Store) {
     assert_eq!(store.shard_head(shard).await.unwrap().position, after);
     assert_eq!(store.shard_heads().await.unwrap()[usize::from(shard.get())].position, after);
     assert_eq!(store.conversation_position(&chat(CHAT.0, CHAT.1)).await.unwrap(), after);
+}
+
+/// A message of the chat.
+fn said(n: u64) -> Unsealed {
+    let event = Event::MessageSent {
+        msg_id: MsgId::new(1000 + n),
+        sender: uid(CHAT.0).into(),
+        content: Content::text(&format!("said {n}"), 100).unwrap(),
+        flags: Flags::NONE,
+        mentions: vec![],
+        reply_to: None,
+        client_msg_id: ClientMsgId::new(Uuid::from_u128(u128::from(n))),
+        create_at: 5,
+    };
+    Unsealed {
+        event_id: EventId::new(Uuid::from_u128(u128::from(n))),
+        encoded: codec::encode(&event),
+        ..unsealed(n)
+    }
+}
+
+/// Three messages, a mark after each, and another conversation's in between.
+async fn two_conversations(store: &Store) {
+    let (messages, marks) = (stream(StreamKind::Message), stream(StreamKind::Mark));
+    let other = (1..200)
+        .map(|n| StreamName::new(&chat(7, 1000 + n), StreamKind::Mark))
+        .find(|other| shard_of(store, other) == shard_of(store, &marks))
+        .unwrap();
+    for n in 0..3 {
+        let guards = vec![];
+        let say =
+            Append { stream: messages.clone(), expected: n, guards: guards.clone(), events: vec![said(n)] };
+        appended(store, say).await.unwrap();
+        let elsewhere = Append { stream: other.clone(), ..append(n, [100 + n]) };
+        appended(store, elsewhere).await.unwrap();
+        appended(store, Append { stream: marks.clone(), ..append(n, [200 + n]) }).await.unwrap();
+    }
+}
+
+async fn a_conversation_is_read_in_order_and_in_pieces(store: Store) {
+    two_conversations(&store).await;
+    let conv = chat(CHAT.0, CHAT.1);
+    let all = store.read_conversation(&conv, Position::START, 100).await.unwrap();
+    let places: Vec<_> = all.iter().map(|it| (it.header.stream.to_string(), it.header.version)).collect();
+    let expected = (1..=3).flat_map(|n| ["message", "mark"].map(|kind| (format!("{kind}-{conv}"), n)));
+    assert_eq!(places, expected.collect::<Vec<_>>());
+    for limit in 1..=7 {
+        let (mut after, mut read) = (Position::START, vec![]);
+        loop {
+            let page = store.read_conversation(&conv, after, limit).await.unwrap();
+            assert!(page.len() <= limit as usize);
+            let Some(last) = page.last() else { break };
+            after = last.header.position;
+            read.extend(page);
+        }
+        assert_eq!(read, all, "{limit} at a time");
+    }
+    assert_eq!(store.read_conversation(&chat(8, 9), Position::START, 9).await.unwrap(), []);
+}
+
+async fn a_message_is_found_by_its_id(store: Store) {
+    two_conversations(&store).await;
+    let found = store.message(MsgId::new(1001)).await.unwrap().unwrap();
+    assert_eq!((found.header.stream, found.header.version), (stream(StreamKind::Message), 2));
+    assert_eq!(store.message(MsgId::new(7)).await.unwrap(), None);
 }
 
 async fn what_came_since_is_read_without_read_positions(store: Store) {

@@ -405,6 +405,17 @@ impl EventStore for Away {
     async fn read_stream(&self, s: &StreamName, from: u64, limit: u32) -> Result<Vec<Recorded>, StoreError> {
         self.store.read_stream(s, from, limit).await
     }
+    async fn read_conversation(
+        &self,
+        conv: &ConvId,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        self.store.read_conversation(conv, after, limit).await
+    }
+    async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
+        self.store.message(id).await
+    }
     async fn read_shard(&self, s: Shard, after: Position, limit: u32) -> Result<Vec<Recorded>, StoreError> {
         self.store.read_shard(s, after, limit).await
     }

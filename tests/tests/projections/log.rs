@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
-use domain::{ConvId, Event, EventId, Sender, Seq};
+use domain::{ConvId, Event, EventId, MsgId, Sender, Seq};
 use event_store::Origin;
 use event_store::{
     Batch, EventStore, LogInfo, Position, Recorded, Shard, ShardHead, StoreError, StreamName, Turn,
@@ -91,6 +91,19 @@ impl EventStore for BadDelivery {
         limit: u32,
     ) -> Result<Vec<Recorded>, StoreError> {
         self.store.read_stream(stream, from, limit).await
+    }
+
+    async fn read_conversation(
+        &self,
+        conv: &ConvId,
+        after: Position,
+        limit: u32,
+    ) -> Result<Vec<Recorded>, StoreError> {
+        self.store.read_conversation(conv, after, limit).await
+    }
+
+    async fn message(&self, id: MsgId) -> Result<Option<Recorded>, StoreError> {
+        self.store.message(id).await
     }
 
     async fn read_shard(
