@@ -52,6 +52,11 @@ pub struct ShardRoot {
 }
 
 impl ShardRoot {
+    /// Does it cover no more events than it may?
+    pub fn is_bounded(&self) -> bool {
+        self.position >= self.after && self.position.get() - self.after.get() <= SHARD_EVENTS_MAX
+    }
+
     fn leaf(&self) -> Hash {
         let number = u64::from(self.shard.get()).to_le_bytes();
         let [after, position] = [self.after, self.position].map(|it| it.get().to_le_bytes());
@@ -155,11 +160,7 @@ impl Checkpoint {
             () if !in_order => "it does not speak of every shard".to_owned(),
             () if self.root != self.unsigned.root() => "its root does not follow from its shards".to_owned(),
             () => {
-                let odd = shards.iter().find(|it| {
-                    it.after != after(it.shard)
-                        || it.position < it.after
-                        || it.position.get() - it.after.get() > SHARD_EVENTS_MAX
-                })?;
+                let odd = shards.iter().find(|it| it.after != after(it.shard) || !it.is_bounded())?;
                 format!("it does not go on in shard {} where the one before it left off", odd.shard.get())
             }
         })
