@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use domain::{ConvId, Event, Key, Need, Recall, Seq, StreamKind};
 use event_store::{
-    EventStore, Recorded, Shard, StoreError, StreamName, codec::DecodeError, handler::recall_of, port::Wanted,
+    EventStore, Origin, Recorded, Shard, StoreError, StreamName, codec::DecodeError, handler::recall_of,
+    port::Wanted,
 };
 
 use crate::time_text::utc;
@@ -63,7 +64,7 @@ async fn line(
                 let names: Vec<String> = mentions.iter().map(|uid| uid.to_string()).collect();
                 text.push_str(&format!("  [names {}]", names.join(", ")));
             }
-            if create_at != header.recorded_at {
+            if header.origin == Origin::Import {
                 text.push_str(&format!("  [said {}]", utc(create_at)));
             }
             if let Some(recall) = recalls.get(&Seq::new(header.version)) {
