@@ -1,11 +1,15 @@
 //! Compliance: whoever looks at what other people said is recorded before the answer goes out, in the `audit` stream,
 //! and so is whoever was refused. At the command line it is the operator, named by the account of the machine.
 
+pub mod bar;
+pub mod checkpointer;
+pub mod key;
 pub mod line;
 pub mod program;
 pub mod replay;
 pub mod session;
 pub mod transcript;
+pub mod verify;
 
 use domain::Sender;
 use event_store::{Access, AccessError, Accessor, Action};

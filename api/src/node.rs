@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use event_store::{Clock, EventStore};
+use event_store::{Clock, EventStore, postgres::proof::LogReader};
 use projections::{
     Generation, Projector, ProjectorHandle, ReadModels,
     notification::{Inboxes, NOTIFICATION, NotificationProjector},
@@ -13,6 +13,7 @@ use tokio_postgres::Config;
 
 use crate::{
     app::{App, Limits},
+    audit::checkpointer::{self, Checkpointer},
     auth::Tokens,
     cursor::Cursors,
     live::{Feed, typing::Typing},
@@ -33,6 +34,9 @@ const PROJECTOR_CONNECTIONS: usize = 8;
 /// Connections for the read model of notifications: its projector's and a few questions'.
 const NOTIFICATION_CONNECTIONS: usize = 4;
 
+/// Connections for the maker of checkpoints and for verifications, which wait for one another.
+const PROOF_CONNECTIONS: usize = 3;
+
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
 
@@ -49,6 +53,8 @@ pub struct NodeSettings {
     pub instance: Option<u16>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Who signs checkpoints, and how often.
+    pub checkpoints: checkpointer::Settings,
 }
 
 /// Why a node did not start.
@@ -66,6 +72,9 @@ pub enum NodeError {
     /// The live feed, or the connections for its sizes.
     #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
+    /// The connections for proof.
+    #[error("start what proves the log")]
+    Proof(#[source] event_store::StoreError),
     /// Presence.
     #[error("start presence")]
     Presence(#[source] event_store::StoreError),
@@ -82,12 +91,13 @@ pub struct Node {
     notifications: Arc<Mutex<Option<NotificationProjector>>>,
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
+    checkpointer: Option<Checkpointer>,
 }
 
 impl Node {
     /// Opens the log and the read models of a migrated database and starts everything that works on its own.
     pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
-        let NodeSettings { tokens, limits, instance, clock } = settings;
+        let NodeSettings { tokens, limits, instance, clock, checkpoints } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
         let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
@@ -113,7 +123,14 @@ impl Node {
         let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
         let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
+        let pool = event_store::postgres::pool(database, PROOF_CONNECTIONS).map_err(NodeError::Proof)?;
+        let proof = LogReader::new(pool, store.info().clone());
+        let audit_key = checkpoints.key.verifying_key();
+        let surroundings = writer.surroundings();
+        let checkpointer = Checkpointer::start(&proof, store, surroundings, checkpoints);
         let app = Arc::new(App {
+            proof,
+            audit_key,
             store: Arc::clone(store),
             accesses: writer.accesses.clone(),
             commands: writer.commands.clone(),
@@ -136,7 +153,7 @@ impl Node {
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, keeper, upkeep })
+        Ok(Self { app, writer, projector, notifications, keeper, upkeep, checkpointer })
     }
 
     /// What handlers share.
@@ -146,13 +163,16 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, keeper, upkeep } = self;
+        let Self { app, writer, projector, notifications, keeper, upkeep, checkpointer } = self;
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {
             tracing::warn!("some connections did not end in {GOODBYE_TIME_MAX:?} and are cut off");
         }
         drop(app);
+        if let Some(checkpointer) = checkpointer {
+            checkpointer.stop().await;
+        }
         // While the instance number, under which they are written, is still this node's.
         if let Some(keeper) = keeper {
             keeper.stop().await;

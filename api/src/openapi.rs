@@ -39,7 +39,7 @@ use crate::{
         ws::connect,
         presence::presence,
         sync::sync, batch::batch,
-        audit::events::events, audit::message::message, audit::accesses::accesses,
+        audit::events::events, audit::message::message, audit::accesses::accesses, audit::verify::verify,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -168,6 +168,11 @@ problems! {
     AuditProblems = [[
         Code::InvalidConvId, Code::InvalidParameter, Code::NotAllowed, Code::ConversationNotFound,
         Code::TooManyRequests
+    ]];
+    /// Of a verification.
+    VerifyProblems = [[
+        Code::InvalidConvId, Code::InvalidParameter, Code::InvalidCursor, Code::NotAllowed,
+        Code::ConversationNotFound, Code::TooManyRequests
     ]];
     /// Of a message that compliance asks for.
     AuditMessageProblems = [[Code::NotAllowed, Code::MessageNotFound, Code::TooManyRequests]];

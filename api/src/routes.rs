@@ -51,6 +51,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/messages/batch", post(batch::batch))
         .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
         .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
+        .route("/v1/audit/verify", get(audit::verify::verify))
         .route("/v1/audit/accesses", get(audit::accesses::accesses))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))

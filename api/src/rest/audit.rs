@@ -3,3 +3,4 @@
 pub mod accesses;
 pub mod events;
 pub mod message;
+pub mod verify;

@@ -12,6 +12,7 @@ mod reader;
 mod rewritten;
 mod whole;
 
+pub use checkpoints::newest;
 pub use conversation::{ConversationProof, VerifyFrom, verify_conversation};
 pub use covering::{Covering, covering};
 pub use make::{Made, make_checkpoint};

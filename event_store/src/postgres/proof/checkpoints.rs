@@ -1,12 +1,7 @@
 //! The checkpoints of a log, in their order, as far as they can be read.
 
 use super::reader::LogReader;
-use crate::{
-    checkpoint::Checkpoint,
-    codec,
-    port::StoreError,
-    recorded::{Position, StreamName},
-};
+use crate::{checkpoint::Checkpoint, codec, port::StoreError, recorded::StreamName};
 
 /// Read at once: some kilobytes each.
 const PAGE: u32 = 100;
@@ -56,9 +51,12 @@ impl<'a> Checkpoints<'a> {
 
 /// How many there are.
 pub(super) async fn head(reader: &LogReader) -> Result<u64, StoreError> {
-    let Some(stream_id) = reader.stream_id(&StreamName::Checkpoint).await? else { return Ok(0) };
-    let head = reader.head_at(stream_id, Position::new(i64::MAX as u64)).await?;
-    Ok(head.map_or(0, |(head, _)| head.version))
+    Ok(reader.stream_head(&StreamName::Checkpoint).await?.version)
+}
+
+/// The newest checkpoint of a log, if there is one that can be read.
+pub async fn newest(reader: &LogReader) -> Result<Option<Checkpoint>, StoreError> {
+    one(reader, head(reader).await?).await
 }
 
 /// The one with this number, if it can be read.

@@ -1,6 +1,7 @@
 //! Recomputes one conversation, so many events at a time.
 
 use domain::{ConvId, StreamKind};
+use ed25519_dalek::VerifyingKey;
 
 use super::{
     super::rows::Stored,
@@ -40,11 +41,12 @@ pub struct ConversationProof {
     pub next: Option<VerifyFrom>,
 }
 
-/// Checks the three streams' chains from a place on, and at the end whether checkpoints agree. None where nothing was
-/// ever appended to the conversation.
+/// Checks the three streams' chains from a place on, and at the end whether checkpoints agree and are signed with one
+/// of the keys, if there are any. None where nothing was ever appended to the conversation.
 pub async fn verify_conversation(
     reader: &LogReader,
     conv: &ConvId,
+    keys: &[VerifyingKey],
     from: Option<VerifyFrom>,
 ) -> Result<Option<ConversationProof>, StoreError> {
     let shards = Some(reader.info().shards);
@@ -101,6 +103,12 @@ pub async fn verify_conversation(
                 let number = covering.checkpoint.unsigned.number;
                 let detail = format!("checkpoint {number} has seen other events in this shard");
                 proof.faults.push(Fault::in_stream(&stream, covering.head.version, What::Rewritten, detail));
+            }
+            if !keys.is_empty() && !keys.iter().any(|key| covering.checkpoint.is_signed_by(key)) {
+                let number = covering.checkpoint.unsigned.number;
+                let detail = "it is not signed with a key that is good";
+                let checkpoint = StreamName::Checkpoint;
+                proof.faults.push(Fault::in_stream(&checkpoint, number, What::Signature, detail));
             }
             proof.covered.push(covering);
         }

@@ -159,6 +159,13 @@ impl LogReader {
         }))
     }
 
+    /// Where a stream stands.
+    pub async fn stream_head(&self, stream: &StreamName) -> Result<StreamHead, StoreError> {
+        let Some(stream_id) = self.stream_id(stream).await? else { return Ok(StreamHead::default()) };
+        let head = self.head_at(stream_id, Position::new(i64::MAX as u64)).await?;
+        Ok(head.map_or_else(StreamHead::default, |(head, _)| head))
+    }
+
     /// Where a shard stands.
     pub(super) async fn shard_position(&self, shard: Shard) -> Result<Position, StoreError> {
         let doing = "read where a shard stands";
