@@ -11,8 +11,8 @@ use event_store::postgres::proof::{LogReader, Made, Scope, Verified, Watch, make
 use event_store::surroundings::Surroundings;
 use event_store::verify::{Fault, What};
 use event_store::{CommandHandler, EventStore, Request, StreamName};
-use tests::TestDatabase;
-use tests::log::{chat, migrated, node, postgres_log, read, send, surroundings};
+use tests::log::{chat, node, postgres_log, read, send, surroundings};
+use tests::{TestDatabase, cluster};
 use tokio_postgres::Client;
 
 /// What is tampered with.
@@ -27,7 +27,7 @@ pub struct World {
     pub sql: Client,
     pub surroundings: Surroundings,
     // Last, so that it goes last.
-    _database: TestDatabase,
+    pub database: TestDatabase,
 }
 
 #[derive(Default)]
@@ -58,11 +58,11 @@ pub fn key() -> SigningKey {
 impl World {
     /// Ten messages of one chat and some marks, five of another one, a checkpoint; five more, a checkpoint; two more.
     pub async fn new() -> Self {
-        let database = migrated().await;
+        let database = Self::migrated().await;
         let (store, handler) = node(postgres_log(&database.config).await);
         let reader = LogReader::new(pool(&database.config, CONNECTIONS).unwrap(), store.info().clone());
         let sql = database.connect().await;
-        let world = Self { sql, store, handler, reader, surroundings: surroundings(), _database: database };
+        let world = Self { sql, store, handler, reader, surroundings: surroundings(), database };
         for n in 1..=10 {
             world.say(1, 2, n).await;
             if n % 2 == 0 {
@@ -82,6 +82,14 @@ impl World {
         }
         world.backup().await;
         world
+    }
+
+    /// By quipu's own hand, so that its commands know it.
+    async fn migrated() -> TestDatabase {
+        let name = "quipu_migrated_by_itself";
+        let migrate = async |config| drop(quipu::migrate::migrate(&config).await.unwrap());
+        cluster().template(name, migrate).await;
+        cluster().database_from(name)
     }
 
     pub async fn say(&self, from: u64, to: u64, n: u64) {
@@ -159,10 +167,14 @@ pub fn named(faults: &[Fault]) -> Vec<(&str, u64, What)> {
 }
 
 impl World {
+    /// [`STREAM`].
+    pub fn stream(&self) -> StreamName {
+        StreamName::new(&chat(1, 2), StreamKind::Message)
+    }
+
     /// Puts another actor into an event of [`STREAM`] and computes its chain, and that of all after it, again.
     pub async fn forge(&self, version: u64) {
-        let stream = StreamName::new(&chat(1, 2), StreamKind::Message);
-        let events = self.store.read_stream(&stream, 1, 1000).await.unwrap();
+        let events = self.store.read_stream(&self.stream(), 1, 1000).await.unwrap();
         let mut previous = [0; 32];
         for event in events {
             let mut header = event.header;
