@@ -2,6 +2,8 @@
 
 mod command;
 mod export;
+mod interval;
 mod program;
+mod rest;
 mod tamper;
 mod world;
