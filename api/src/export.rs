@@ -4,12 +4,13 @@ pub mod conversation;
 pub mod event;
 pub mod form;
 pub mod part;
+pub mod person;
 pub mod verify;
 
 use std::{error::Error, path::PathBuf, process::ExitCode};
 
-use clap::Args;
-use domain::ConvId;
+use clap::{Args, ValueEnum};
+use domain::{ConvId, Uid};
 
 use crate::config::Config;
 
@@ -19,15 +20,44 @@ pub const TOOL: &str = concat!("quipu ", env!("CARGO_PKG_VERSION"));
 /// Of `quipu export`.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// A conversation: every event with its proof, in one file
-    #[arg(long, value_parser = |text: &str| ConvId::parse(text))]
-    conv: ConvId,
-    /// Where to: a file or an existing directory. An export that was interrupted goes on
+    #[command(flatten)]
+    subject: Subject,
+    /// Where to: for a conversation a file or an existing directory, for a person a directory. An export that was
+    /// interrupted goes on
     #[arg(long, value_name = "PATH")]
     out: PathBuf,
+    /// For a person: also pages that a browser shows
+    #[arg(long, value_enum, default_value_t = Format::Ndjson, conflicts_with = "conv")]
+    format: Format,
+}
+
+/// Whose.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Subject {
+    /// A conversation: every event with its proof, in one file
+    #[arg(long, value_parser = |text: &str| ConvId::parse(text))]
+    conv: Option<ConvId>,
+    /// A person: what they may see now
+    #[arg(long, value_parser = Uid::parse)]
+    uid: Option<Uid>,
+}
+
+/// For whom a person's export is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For programs: one JSON object a line.
+    Ndjson,
+    /// For people, too.
+    Html,
 }
 
 /// Runs it.
 pub async fn command(config: &Config, arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    conversation::command(config, &arguments.conv, &arguments.out).await
+    let Arguments { subject, out, format } = arguments;
+    match (subject.conv, subject.uid) {
+        (Some(conv), _) => conversation::command(config, &conv, &out).await,
+        (None, Some(uid)) => person::command(config, uid, &out, format).await,
+        (None, None) => Ok(ExitCode::FAILURE),
+    }
 }
