@@ -3,6 +3,7 @@
 mod command;
 mod export;
 mod interval;
+mod person;
 mod program;
 mod rest;
 mod tamper;

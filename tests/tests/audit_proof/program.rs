@@ -30,7 +30,12 @@ pub struct Ended {
 impl Program {
     /// With a data directory whose key has signed the world's checkpoints.
     pub fn on(world: &World) -> Self {
-        let program = Self { scratch: ScratchDir::new(), url: world.database.url.clone() };
+        Self::at(&world.database.url)
+    }
+
+    /// The same on a database.
+    pub fn at(url: &str) -> Self {
+        let program = Self { scratch: ScratchDir::new(), url: url.to_owned() };
         fs::create_dir(program.data()).unwrap();
         fs::write(program.data().join("audit.key"), KEY).unwrap();
         program

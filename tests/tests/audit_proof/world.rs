@@ -85,7 +85,7 @@ impl World {
     }
 
     /// By quipu's own hand, so that its commands know it.
-    async fn migrated() -> TestDatabase {
+    pub async fn migrated() -> TestDatabase {
         let name = "quipu_migrated_by_itself";
         let migrate = async |config| drop(quipu::migrate::migrate(&config).await.unwrap());
         cluster().template(name, migrate).await;
