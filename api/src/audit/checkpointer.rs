@@ -11,8 +11,10 @@ use event_store::{
 };
 use tokio::{task::JoinHandle, time::sleep};
 
-/// After a failure, and at least between two looks.
+/// At least between two looks, where they are not to be made more often.
 const PAUSE: Duration = Duration::from_secs(5);
+/// After a failure. One that lasts, such as a previous checkpoint that cannot be read, is said again and again.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(60);
 
 /// Who signs, and how often.
 #[derive(Clone)]
@@ -61,7 +63,7 @@ async fn run(
             Ok(wait) => wait,
             Err(error) => {
                 tracing::warn!(error = &error as &dyn std::error::Error, "no checkpoint was made");
-                PAUSE
+                PAUSE_AFTER_FAILURE.min(every)
             }
         };
     }

@@ -71,7 +71,9 @@ async fn lives(server: &Server) {
     done(bo, Method::POST, "/v1/groups/grp-late/members", json!({"uids": [1]})).await;
     say(bo, "grp-late", "after joining").await;
     let admin = server.with_roles(8, &["admin"]);
-    for (to, content) in [(json!([1]), "for ana"), (json!([2]), "zq-hidden for bo"), (json!("all"), "for all")] {
+    for (to, content) in
+        [(json!([1]), "for ana"), (json!([2]), "zq-hidden for bo"), (json!("all"), "for all")]
+    {
         done(
             &admin,
             Method::POST,

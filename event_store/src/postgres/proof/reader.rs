@@ -144,14 +144,15 @@ impl LogReader {
         Ok(rows.first().map(|row| row.get(0)))
     }
 
-    /// Where a stream stood at a position of its shard, and at which position it had got there.
-    pub(super) async fn head_at(
+    /// The last event of a stream up to a version: where the stream stood then, and the event's position.
+    async fn at_most(
         &self,
         stream_id: i64,
-        at: Position,
+        version: u64,
     ) -> Result<Option<(StreamHead, Position)>, StoreError> {
         let doing = "read where a stream stood";
-        let rows = self.query(doing, include_str!("head_at.sql"), &[&stream_id, &rows::position(at)]).await?;
+        let version = i64::try_from(version).unwrap_or(i64::MAX);
+        let rows = self.query(doing, include_str!("version_at_most.sql"), &[&stream_id, &version]).await?;
         Ok(rows.first().map(|row| {
             let chain = rows::lenient_hash(row.get(2));
             let head = StreamHead { version: row.get::<_, i64>(0) as u64, chain };
@@ -159,11 +160,39 @@ impl LogReader {
         }))
     }
 
+    /// Where a stream stands, by its number.
+    pub(super) async fn head(&self, stream_id: i64) -> Result<StreamHead, StoreError> {
+        Ok(self.at_most(stream_id, u64::MAX).await?.map_or_else(StreamHead::default, |(head, _)| head))
+    }
+
+    /// Where a stream stood at a position of its shard, and at which position it had got there. By bisection, since
+    /// positions go up along a stream.
+    pub(super) async fn head_at(
+        &self,
+        stream_id: i64,
+        at: Position,
+    ) -> Result<Option<(StreamHead, Position)>, StoreError> {
+        let mut below = match self.at_most(stream_id, u64::MAX).await? {
+            Some((head, position)) if position > at => head.version,
+            newest => return Ok(newest),
+        };
+        let (mut found, mut low) = (None, 0);
+        while low + 1 < below {
+            let middle = low + (below - low) / 2;
+            match self.at_most(stream_id, middle).await? {
+                Some((head, position)) if position <= at => {
+                    (low, found) = (middle, Some((head, position)));
+                }
+                _ => below = middle,
+            }
+        }
+        Ok(found)
+    }
+
     /// Where a stream stands.
     pub async fn stream_head(&self, stream: &StreamName) -> Result<StreamHead, StoreError> {
         let Some(stream_id) = self.stream_id(stream).await? else { return Ok(StreamHead::default()) };
-        let head = self.head_at(stream_id, Position::new(i64::MAX as u64)).await?;
-        Ok(head.map_or_else(StreamHead::default, |(head, _)| head))
+        self.head(stream_id).await
     }
 
     /// Where a shard stands.

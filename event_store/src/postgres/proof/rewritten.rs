@@ -9,12 +9,8 @@ use super::{
 use crate::{
     checkpoint::ShardRoot,
     port::StoreError,
-    recorded::Position,
     verify::{Fault, What},
 };
-
-/// Far beyond any position.
-const END: Position = Position::new(i64::MAX as u64);
 
 /// Of checkpoint `number`, whose root the leaves of this shard do not give.
 pub(super) async fn name(
@@ -38,7 +34,7 @@ pub(super) async fn name(
         if leaf.as_ref().is_some_and(|leaf| leaf.head == head) {
             continue;
         }
-        let stands = reader.head_at(stream_id, END).await?.map_or(0, |(head, _)| head.version);
+        let stands = reader.head(stream_id).await?.version;
         let version = head.version;
         let (at, what, detail) = match leaf {
             _ if stands < version => {
