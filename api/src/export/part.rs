@@ -4,6 +4,7 @@ use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
     io::{self, BufRead, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -52,7 +53,8 @@ impl Part {
             fs::create_dir_all(folder).map_err(failed("make the directory of"))?;
         }
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
+        // What people said is nobody's business on this machine.
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(&path).map_err(failed("open"))?;
         let (mut hasher, mut bytes, mut lines) = (blake3::Hasher::new(), 0, 0);
         let mut reader = BufReader::new(&mut file);
@@ -107,6 +109,8 @@ fn whole_line(reader: &mut impl BufRead, bytes_max: u64) -> io::Result<Option<Ve
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     struct Scratch(PathBuf);
@@ -142,6 +146,7 @@ mod tests {
         part.finish().unwrap();
         assert_eq!(fs::read_to_string(&whole).unwrap(), "one\ntwo\n");
         assert_eq!(fs::read_dir(scratch.0.join("a")).unwrap().count(), 1);
+        assert_eq!(fs::metadata(&whole).unwrap().permissions().mode() & 0o777, 0o600);
         assert!(open().0.is_none(), "finished");
     }
 }

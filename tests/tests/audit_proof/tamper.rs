@@ -1,8 +1,11 @@
 //! What can be done to a log with SQL.
 
+use domain::ConvId;
 use ed25519_dalek::SigningKey;
-use event_store::postgres::proof::{Scope, Verified};
+use event_store::Shard;
+use event_store::postgres::proof::{Scope, Verified, verify_conversation};
 use event_store::verify::What;
+use tests::log::chat;
 
 use crate::world::{STREAM, World, named};
 
@@ -235,4 +238,26 @@ async fn a_stream_that_has_lost_its_name_is_told() {
     }
     let renamed = "update log.conversation set conv_id = 'p2p-1-4' where conv_id = 'p2p-1-3'";
     assert!(!world.tampered(renamed).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_conversation_is_not_blamed_for_another_one_of_its_shard() {
+    let world = World::new().await;
+    let shard = |conv: &ConvId| Shard::of(conv, world.store.info().shards);
+    let beside = (4..).find(|n| shard(&chat(1, *n)) == shard(&chat(1, 2))).unwrap();
+    world.say(1, beside, 200).await;
+    world.say(1, 2, 18).await;
+    assert!(world.checkpoint().await.is_some());
+    world.forge(18).await;
+    let of = async |conv: ConvId| {
+        let keys = world.scope().keys;
+        let proof = verify_conversation(&world.reader, &conv, &keys, None).await.unwrap().unwrap();
+        let whats: Vec<What> = proof.faults.iter().map(|it| it.what).collect();
+        (whats, proof.covered[0].agrees)
+    };
+    assert_eq!(of(chat(1, beside)).await, (vec![], true));
+    assert_eq!(of(chat(1, 2)).await, (vec![What::Rewritten], false));
+    // Without what was kept nobody can tell the two apart.
+    world.sql.batch_execute("delete from log.checkpoint_heads").await.unwrap();
+    assert_eq!(of(chat(1, beside)).await, (vec![What::Rewritten], false));
 }

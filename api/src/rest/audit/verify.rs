@@ -101,7 +101,8 @@ pub struct FaultAnswer {
 }
 
 /// Recomputes the hash chains of a conversation's three streams from the log on disk, some 20,000 events an answer, and
-/// at the end whether the newest signed checkpoint of each stream agrees.
+/// at the end whether the newest signed checkpoint of each stream agrees. That a stream was cut off exactly where an older
+/// checkpoint has seen it, only `quipu audit verify` finds, which looks at the whole log.
 #[utoipa::path(
     get, path = "/v1/audit/verify", tag = "compliance",
     params(VerifyParams),

@@ -101,7 +101,7 @@ pub async fn verify_conversation(
         if let Some(covering) = covering(reader, &stream).await? {
             if !covering.agrees {
                 let number = covering.checkpoint.unsigned.number;
-                let detail = format!("checkpoint {number} has seen other events in this shard");
+                let detail = format!("checkpoint {number} has seen another event here");
                 proof.faults.push(Fault::in_stream(&stream, covering.head.version, What::Rewritten, detail));
             }
             if !keys.is_empty() && !keys.iter().any(|key| covering.checkpoint.is_signed_by(key)) {

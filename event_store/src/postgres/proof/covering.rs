@@ -2,8 +2,8 @@
 
 use super::{checkpoints, leaves::Leaves, reader::LogReader};
 use crate::{
-    checkpoint::Checkpoint,
-    merkle::{self, Hash, Side},
+    checkpoint::{Checkpoint, stream_leaf},
+    merkle::{Hash, Side, root_of},
     port::{StoreError, StreamHead},
     recorded::StreamName,
     shard::Shard,
@@ -20,9 +20,10 @@ pub struct Covering {
     pub checkpoint: Checkpoint,
     /// In which of its shards.
     pub shard: Shard,
-    /// From the stream's leaf to the root of the shard, by the log.
+    /// From the stream's leaf to the root of the shard.
     pub path: Vec<(Side, Hash)>,
-    /// Is that the root that the checkpoint has seen?
+    /// Does it lead to the root that was signed? If not, another event stands here than the checkpoint has seen, or
+    /// another stream of the shard was rewritten and what was kept to tell them apart is gone.
     pub agrees: bool,
 }
 
@@ -47,12 +48,14 @@ pub async fn covering(reader: &LogReader, stream: &StreamName) -> Result<Option<
     }
     let Some(checkpoint) = checkpoints::one(reader, low).await? else { return Ok(None) };
     let Some(seen) = checkpoint.shard(shard).copied().filter(|it| it.is_bounded()) else { return Ok(None) };
-    let leaves = Leaves::read(reader, shard, seen.after, seen.position, &mut |_| {}).await?;
-    let name = stream.to_string();
-    let index = leaves.0.iter().position(|leaf| leaf.name == name);
-    let hashes: Vec<Hash> = leaves.hashes().collect();
-    let path = index.and_then(|index| merkle::path(&hashes, index));
-    let agrees = path.is_some() && merkle::root(hashes) == seen.root;
-    let stream = stream.clone();
-    Ok(Some(Covering { stream, head, checkpoint, shard, path: path.unwrap_or_default(), agrees }))
+    let mut leaves = Leaves::read(reader, shard, seen.after, seen.position, &mut |_| {}).await?;
+    if leaves.root() != seen.root {
+        // Perhaps another stream of the shard is to blame: what was kept still leads to the root that was signed.
+        leaves = Leaves::kept(reader, shard, &seen.root).await?.unwrap_or(leaves);
+    }
+    let path = leaves.path_of(&stream.to_string(), &head);
+    let agrees =
+        path.as_ref().is_some_and(|path| root_of(stream_leaf(&stream.to_string(), &head), path) == seen.root);
+    let (stream, path) = (stream.clone(), path.unwrap_or_default());
+    Ok(Some(Covering { stream, head, checkpoint, shard, path, agrees }))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::reader::{LogReader, OrderRow, SHARD_PAGE};
 use crate::{
     checkpoint::stream_leaf,
-    merkle::{self, Hash},
+    merkle::{self, Hash, Side},
     port::{StoreError, StreamHead},
     recorded::Position,
     shard::Shard,
@@ -92,6 +92,12 @@ impl Leaves {
 
     pub fn hashes(&self) -> impl Iterator<Item = Hash> {
         self.0.iter().map(|leaf| stream_leaf(&leaf.name, &leaf.head))
+    }
+
+    /// From a stream's leaf to the root; none where the stream does not stand there.
+    pub fn path_of(&self, name: &str, head: &StreamHead) -> Option<Vec<(Side, Hash)>> {
+        let index = self.0.iter().position(|leaf| leaf.name == name && leaf.head == *head)?;
+        merkle::path(&self.hashes().collect::<Vec<_>>(), index)
     }
 
     pub fn root(&self) -> Hash {
