@@ -8,7 +8,8 @@ use tests::ScratchDir;
 
 use crate::world::World;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_quipu-child");
+/// The binary.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_quipu-child");
 
 /// The key of [`crate::world::key`], as OpenSSL writes it.
 const KEY: &str = "-----BEGIN PRIVATE KEY-----\n\

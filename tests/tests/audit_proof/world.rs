@@ -138,7 +138,7 @@ impl World {
         faults.sort_by_key(|fault| (fault.stream.clone(), fault.version, fault.what));
         if faults.is_empty() {
             let (expected, passed) = (*heard.expected.lock().unwrap(), *heard.passed.lock().unwrap());
-            assert_eq!(passed, expected * 2, "each event goes by twice");
+            assert!(passed >= expected * 2, "each event goes by twice, and what was appended meanwhile");
         }
         (verified, faults)
     }
