@@ -23,9 +23,9 @@ pub struct Arguments {
     #[command(flatten)]
     subject: Subject,
     /// Where to: for a conversation a file or an existing directory, for a person a directory. An export that was
-    /// interrupted goes on
+    /// interrupted goes on [default: CONV.ndjson, or export-UID]
     #[arg(long, value_name = "PATH")]
-    out: PathBuf,
+    out: Option<PathBuf>,
     /// For a person: also pages that a browser shows
     #[arg(long, value_enum, default_value_t = Format::Ndjson, conflicts_with = "conv")]
     format: Format,
@@ -56,8 +56,14 @@ pub enum Format {
 pub async fn command(config: &Config, arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let Arguments { subject, out, format } = arguments;
     match (subject.conv, subject.uid) {
-        (Some(conv), _) => conversation::command(config, &conv, &out).await,
-        (None, Some(uid)) => person::command(config, uid, &out, format).await,
+        (Some(conv), _) => {
+            let out = out.unwrap_or_else(|| format!("{conv}.ndjson").into());
+            conversation::command(config, &conv, &out).await
+        }
+        (None, Some(uid)) => {
+            let out = out.unwrap_or_else(|| format!("export-{uid}").into());
+            person::command(config, uid, &out, format).await
+        }
         (None, None) => Ok(ExitCode::FAILURE),
     }
 }

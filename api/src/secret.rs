@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use event_store::hex;
+
 use crate::entropy::{EntropyError, secret_bytes};
 
 /// The file's name below the data directory.
@@ -33,8 +35,7 @@ pub enum SecretError {
 
 /// Reads the secret of `data`, or makes it. Of several that make it at once, one wins and all read the same.
 pub fn of_data(data: &Path) -> Result<String, SecretError> {
-    let hex = |bytes: [u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(made_once(&data.join(NAME), hex)?.trim().to_owned())
+    Ok(made_once(&data.join(NAME), |bytes| hex::encode(&bytes))?.trim().to_owned())
 }
 
 /// Reads a file that only its owner reads, or makes it from 32 random bytes.
@@ -53,8 +54,7 @@ pub fn made_once(path: &Path, make: impl FnOnce([u8; 32]) -> String) -> Result<S
     }
     let text = make(secret_bytes()?);
     // Written aside and then linked: nobody ever reads half of it, and nobody's is replaced.
-    let random: String = secret_bytes()?[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let aside = path.with_extension(random);
+    let aside = path.with_extension(hex::encode(&secret_bytes()?[..8]));
     write_private(&aside, &text).map_err(failed("write the secret"))?;
     let linked = fs::hard_link(&aside, path);
     fs::remove_file(&aside).map_err(failed("clean up beside the secret"))?;

@@ -51,7 +51,7 @@ pub async fn command(
     let Manifest { conversations, items, notifications, .. } = &manifest;
     writeln!(
         io::stdout(),
-        "{}: {items} messages in {conversations} conversations and {notifications} notifications that {uid} may see",
+        "{}: what {uid} may see: messages {items}, conversations {conversations}, notifications {notifications}",
         out.display()
     )?;
     Ok(ExitCode::SUCCESS)

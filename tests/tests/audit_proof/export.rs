@@ -232,6 +232,11 @@ async fn an_interrupted_export_goes_on_and_a_finished_one_says_so() {
         other.code == Some(1) && other.err.contains("it is not the beginning of an export of p2p-1-2"),
         "{other:?}"
     );
+    let here = program.run(&["export", "--conv", "P2P-2-1"]).await;
+    assert!(here.code == Some(0) && program.path("p2p-1-2.ndjson").exists(), "{here:?}");
+    for wrong in [&["export"][..], &["export", "--conv", CONV, "--uid", "1"], &["export", "--conv", "x"]] {
+        assert_eq!(program.run(wrong).await.code, Some(2), "{wrong:?}");
+    }
     let none = program.run(&["export", "--conv", "p2p-8-9", "--out", folder.to_str().unwrap()]).await;
     assert!(none.code == Some(1) && none.err.contains("there is no conversation p2p-8-9"), "{none:?}");
 }

@@ -86,6 +86,12 @@ async fn a_body_and_its_salt_count_and_may_not_just_go() {
         }
         let faults = world.tampered(&format!("delete from log.body where {place}")).await;
         assert_eq!(named(&faults), [(STREAM, version, What::BodyMissing)], "{faults:?}");
+        let both = format!(
+            "insert into log.digest select position, shard, decode(repeat('00', 32), 'hex') from log.event where {}",
+            at(version)
+        );
+        let faults = world.tampered(&both).await;
+        assert_eq!(named(&faults), [(STREAM, version, What::Altered)], "{faults:?}");
         let forged = format!(
             "insert into log.digest select position, shard, decode(repeat('00', 32), 'hex') from log.event where {}; \
              delete from log.body where {place}",

@@ -204,7 +204,7 @@ impl PersonExport<'_> {
         }
     }
 
-    /// None where the person is not in it any more.
+    /// None where the person is not in it any more, or it was parked just now.
     async fn conversation(&self, out: &Path, summary: &Summary) -> Result<Option<Conversation>, PersonError> {
         let conv = &summary.conv;
         let name = format!("{MESSAGES}/{conv}.ndjson");
@@ -220,7 +220,7 @@ impl PersonExport<'_> {
             let range = Range { before_seq: None, after_seq: Some(last) };
             let limit = PageLimit::new(PageLimit::MAX).unwrap_or_default();
             let page = match self.models.conversations.page(conv, self.uid, range, limit).await {
-                Err(QueryError::NotAMember) => {
+                Err(QueryError::NotAMember | QueryError::Parked) => {
                     drop(part);
                     remove(&out.join(format!("{name}.part")))?;
                     return Ok(None);
