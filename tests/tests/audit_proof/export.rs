@@ -65,6 +65,8 @@ async fn an_export_verifies_from_an_empty_folder_with_file_and_key_alone() {
     let good = exported.verify(&exported.text).await;
     assert_eq!(good.code, Some(0), "{good:?}");
     assert!(good.out.ends_with("under-test.ndjson: 20 events: no fault\n"), "{good:?}");
+    let accesses = exported.program.run(&["audit", "accesses"]).await.out;
+    assert!(accesses.contains("\"action\":\"export_conversation\",\"subject\":\"p2p-1-2\""), "{accesses}");
     // An erased body leaves its digest, and the export verifies.
     let erase = "with it as (select shard, position from log.event where stream_id = \
                      (select conv_no * 8 from log.conversation where conv_id = 'p2p-1-2') and version = 3)

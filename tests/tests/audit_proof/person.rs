@@ -176,6 +176,8 @@ async fn it_is_exactly_what_the_persons_own_client_gets() {
         let text = fs::read_to_string(&path).unwrap();
         assert!(!text.contains("zq-hidden"), "{}", path.display());
     }
+    let accesses = program.run(&["audit", "accesses"]).await.out;
+    assert!(accesses.contains("\"action\":\"export_person\",\"subject\":\"1\""), "{accesses}");
     let again = program.run(&arguments).await;
     assert!(again.code == Some(0) && again.out.contains("is complete"), "{again:?}");
     let other = ["export", "--uid", "2", "--out", out.to_str().unwrap()];
