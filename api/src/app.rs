@@ -3,8 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{Command, ConvId, Ms, Reply, Stamp};
+use ed25519_dalek::VerifyingKey;
 use event_store::{
     AccessLog, Clock, CommandError, CommandHandler, Entropy, EventStore, NotificationHandler, Request,
+    postgres::proof::LogReader,
 };
 use metrics_exporter_prometheus::PrometheusHandle;
 use projections::{ReadModels, notification::Inboxes};
@@ -30,6 +32,10 @@ pub struct App {
     pub commands: CommandHandler,
     /// The log, for those who may read it as it is.
     pub store: Arc<dyn EventStore>,
+    /// The log as it is on disk, for those who verify it.
+    pub proof: LogReader,
+    /// Whose signatures on checkpoints are good.
+    pub audit_key: VerifyingKey,
     /// Records who does.
     pub accesses: AccessLog,
     /// Answers questions, each through the asking person's eyes.

@@ -2,11 +2,15 @@
 //! and so is whoever was refused. At the command line it is the operator, named by the account of the machine.
 
 pub mod as_of;
+pub mod bar;
+pub mod checkpointer;
+pub mod key;
 pub mod line;
 pub mod program;
 pub mod replay;
 pub mod session;
 pub mod transcript;
+pub mod verify;
 
 use domain::Sender;
 use event_store::{Access, AccessError, Accessor, Action};

@@ -17,7 +17,7 @@ use crate::{
     clock::SystemClock,
     config::{CommonArgs, Config, ServeArgs},
     database::Database,
-    doctor, generations, import, keys, logging,
+    doctor, export, generations, import, keys, logging,
     migrate::migrate,
     serve,
     time_text::{parse_seconds, utc},
@@ -56,6 +56,8 @@ enum Command {
         #[command(subcommand)]
         command: audit::program::Command,
     },
+    /// Take out a conversation for compliance, or what one person may see; each is recorded
+    Export(export::Arguments),
     /// Play people against a server, as any client would, and judge it
     Bench {
         #[command(subcommand)]
@@ -107,6 +109,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         | Command::Doctor
         | Command::Token(_)
         | Command::Audit { .. }
+        | Command::Export(_)
         | Command::Bench { .. }
         | Command::MsgId { .. } => ServeArgs::default(),
     };
@@ -129,6 +132,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
             say(&auth::sign(&secret, args.uid, &args.role, device, SystemClock.now(), args.ttl)?)?;
         }
         Command::Audit { command } => return runtime()?.block_on(audit::program::run(&config, command)),
+        Command::Export(arguments) => return runtime()?.block_on(export::command(&config, arguments)),
         Command::Bench { mode } => return bench(&config, &mode),
         Command::MsgId { id } => {
             let (time, instance, count) = (id.time(), id.instance(), id.count());

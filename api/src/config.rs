@@ -32,6 +32,11 @@ const DEVICES_MAX: u32 = 1000;
 /// The most members that may be configured for a group: what the domain's pieces have been sized for.
 const GROUP_MEMBERS_MAX: u32 = 100_000;
 
+/// Seconds between two checkpoints if nobody says otherwise.
+pub const CHECKPOINT_EVERY_S: u32 = 3600;
+/// The longest time between two checkpoints that may be configured: a month.
+const CHECKPOINT_EVERY_S_MAX: u32 = 31 * 86_400;
+
 /// What is common to all commands.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CommonArgs {
@@ -47,6 +52,9 @@ pub struct CommonArgs {
     /// Signs and checks HS256 tokens, at least 32 bytes [default: the one in DATA/secret]
     #[arg(long, global = true, env = "QUIPU_JWT_SECRET", hide_env_values = true, value_name = "TEXT")]
     pub jwt_secret: Option<String>,
+    /// The Ed25519 key that signs checkpoints and exports, in PEM [default: the one in DATA/audit.key]
+    #[arg(long, global = true, env = "QUIPU_AUDIT_KEY", value_name = "FILE")]
+    pub audit_key: Option<PathBuf>,
     /// How logs look [default: human on a terminal, else JSON]
     #[arg(long, global = true, env = "QUIPU_LOG_FORMAT", value_enum)]
     pub log_format: Option<LogFormat>,
@@ -91,6 +99,9 @@ pub struct ServeArgs {
     /// Seconds between two conversations that are compared with their log, on this node; 0: none are [default: 5]
     #[arg(long, env = "QUIPU_VERIFY_EVERY_S", value_name = "SECONDS")]
     pub verify_every_s: Option<u32>,
+    /// How often a signed checkpoint is made where something has changed, in seconds; 0: never [default: 3600]
+    #[arg(long, env = "QUIPU_CHECKPOINT_EVERY_S", value_name = "SECONDS")]
+    pub checkpoint_every_s: Option<u32>,
     /// Is told who is typing? [default: true]
     #[arg(long, env = "QUIPU_TYPING", value_name = "BOOL")]
     pub typing: Option<bool>,
@@ -116,6 +127,7 @@ struct File {
     data: Option<PathBuf>,
     database: Option<String>,
     jwt_secret: Option<String>,
+    audit_key: Option<PathBuf>,
     log_format: Option<LogFormat>,
     instance: Option<u16>,
     listen: Option<String>,
@@ -130,6 +142,7 @@ struct File {
     rate_conversation_burst: Option<u32>,
     devices_per_platform: Option<u32>,
     verify_every_s: Option<u32>,
+    checkpoint_every_s: Option<u32>,
     typing: Option<bool>,
     presence: Option<bool>,
 }
@@ -145,6 +158,10 @@ pub struct Config {
     pub jwt_secret: Option<String>,
     /// Files of public keys.
     pub jwt_public_keys: Vec<PathBuf>,
+    /// A key for checkpoints that was named; else the data directory has one.
+    pub audit_key: Option<PathBuf>,
+    /// How often a checkpoint is made; none for never.
+    pub checkpoint_every: Option<Duration>,
     /// None: human on a terminal, else JSON.
     pub log_format: Option<LogFormat>,
     /// A wished instance number.
@@ -214,6 +231,9 @@ impl Config {
         let devices_per_platform =
             serve.devices_per_platform.or(file.devices_per_platform).unwrap_or(defaults.devices_per_platform);
         bounds("devices_per_platform", devices_per_platform.into(), 0, DEVICES_MAX.into())?;
+        let checkpoint_every_s =
+            serve.checkpoint_every_s.or(file.checkpoint_every_s).unwrap_or(CHECKPOINT_EVERY_S);
+        bounds("checkpoint_every_s", checkpoint_every_s.into(), 0, CHECKPOINT_EVERY_S_MAX.into())?;
         let typing = serve.typing.or(file.typing).unwrap_or(true);
         let person_rate = rate(
             ["rate_user", "rate_user_burst"],
@@ -237,6 +257,10 @@ impl Config {
             } else {
                 serve.jwt_public_key
             },
+            audit_key: common.audit_key.or(file.audit_key),
+            checkpoint_every: Some(checkpoint_every_s)
+                .filter(|it| *it > 0)
+                .map(|it| Duration::from_secs(it.into())),
             log_format: common.log_format.or(file.log_format),
             instance,
             listen: named(serve.listen).or(named(file.listen)).unwrap_or_else(|| LISTEN.into()),
@@ -351,6 +375,14 @@ mod tests {
     }
 
     #[test]
+    fn a_checkpoint_is_made_every_hour_unless_somebody_says_otherwise() {
+        let every = |file| of(file).unwrap().checkpoint_every;
+        assert_eq!(every(""), Some(Duration::from_secs(3600)));
+        assert_eq!(every("checkpoint_every_s = 7"), Some(Duration::from_secs(7)));
+        assert_eq!(every("checkpoint_every_s = 0"), None);
+    }
+
+    #[test]
     fn what_is_out_of_bounds_or_unknown_is_refused() {
         for file in [
             "instance = 1024",
@@ -359,6 +391,7 @@ mod tests {
             "rate_user = 1000001",
             "rate_conversation_burst = 0",
             "devices_per_platform = 1001",
+            "checkpoint_every_s = 2678401",
         ] {
             assert!(matches!(of(file), Err(ConfigError::Bounds { .. })), "{file}");
         }

@@ -14,6 +14,7 @@ pub mod database;
 pub mod doctor;
 pub mod door;
 pub mod entropy;
+pub mod export;
 pub mod generations;
 pub mod import;
 pub mod instance;

@@ -3,13 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use event_store::{Clock, EventStore};
+use event_store::{Clock, EventStore, postgres::proof::LogReader};
 use projections::{Projectors, ProjectorsWatch, notification::Inboxes};
 use tokio::task::JoinHandle;
 use tokio_postgres::Config;
 
 use crate::{
     app::{App, Limits},
+    audit::checkpointer::{self, Checkpointer},
     auth::Tokens,
     cursor::Cursors,
     live::{Feed, typing::Typing},
@@ -22,6 +23,9 @@ use crate::{
     verify,
     writer::{Writer, WriterError},
 };
+
+/// Connections for the maker of checkpoints and for verifications, which wait for one another.
+const PROOF_CONNECTIONS: usize = 3;
 
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
@@ -39,6 +43,8 @@ pub struct NodeSettings {
     pub instance: Option<u16>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Who signs checkpoints, and how often.
+    pub checkpoints: checkpointer::Settings,
 }
 
 /// Why a node did not start.
@@ -53,6 +59,9 @@ pub enum NodeError {
     /// The live feed, or the connections for its sizes.
     #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
+    /// The connections for proof.
+    #[error("start what proves the log")]
+    Proof(#[source] event_store::StoreError),
     /// Presence.
     #[error("start presence")]
     Presence(#[source] event_store::StoreError),
@@ -70,12 +79,13 @@ pub struct Node {
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
     verifying: Option<JoinHandle<()>>,
+    checkpointer: Option<Checkpointer>,
 }
 
 impl Node {
     /// Opens the log and the read models of a migrated database and starts everything that works on its own.
     pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
-        let NodeSettings { tokens, limits, instance, clock } = settings;
+        let NodeSettings { tokens, limits, instance, clock, checkpoints } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
         let projectors = Projectors::start(database, Arc::clone(store), Arc::clone(&clock)).await?;
@@ -99,7 +109,14 @@ impl Node {
             tokio::spawn(run)
         });
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
+        let pool = event_store::postgres::pool(database, PROOF_CONNECTIONS).map_err(NodeError::Proof)?;
+        let proof = LogReader::new(pool, store.info().clone());
+        let audit_key = checkpoints.key.verifying_key();
+        let surroundings = writer.surroundings();
+        let checkpointer = Checkpointer::start(&proof, store, surroundings, checkpoints);
         let app = Arc::new(App {
+            proof,
+            audit_key,
             store: Arc::clone(store),
             accesses: writer.accesses.clone(),
             commands: writer.commands.clone(),
@@ -123,7 +140,7 @@ impl Node {
             metrics,
         });
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying })
+        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying, checkpointer })
     }
 
     /// What handlers share.
@@ -133,7 +150,7 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying } = self;
+        let Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying, checkpointer } = self;
         // It only reads.
         verifying.inspect(JoinHandle::abort);
         let hub = Arc::clone(&app.live.hub);
@@ -142,6 +159,9 @@ impl Node {
             tracing::warn!("some connections did not end in {GOODBYE_TIME_MAX:?} and are cut off");
         }
         drop(app);
+        if let Some(checkpointer) = checkpointer {
+            checkpointer.stop().await;
+        }
         // While the instance number, under which they are written, is still this node's.
         if let Some(keeper) = keeper {
             keeper.stop().await;

@@ -41,6 +41,7 @@ use crate::{
         sync::sync, batch::batch,
         projections::all, projections::rebuild, projections::roll_back, projections::drop_other,
         audit::events::events, audit::as_of::as_of, audit::message::message, audit::accesses::accesses,
+        audit::verify::verify,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -180,6 +181,11 @@ problems! {
     /// Of what one person saw.
     AsOfProblems = [[
         Code::InvalidConvId, Code::InvalidParameter, Code::InvalidUid, Code::NotAllowed,
+        Code::ConversationNotFound, Code::TooManyRequests
+    ]];
+    /// Of a verification.
+    VerifyProblems = [[
+        Code::InvalidConvId, Code::InvalidParameter, Code::InvalidCursor, Code::NotAllowed,
         Code::ConversationNotFound, Code::TooManyRequests
     ]];
     /// Of a message that compliance asks for.

@@ -56,6 +56,7 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
         .route("/v1/audit/conversations/{conv_id}/as-of", get(audit::as_of::as_of))
         .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
+        .route("/v1/audit/verify", get(audit::verify::verify))
         .route("/v1/audit/accesses", get(audit::accesses::accesses))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))

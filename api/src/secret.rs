@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use event_store::hex;
+
 use crate::entropy::{EntropyError, secret_bytes};
 
 /// The file's name below the data directory.
@@ -33,36 +35,38 @@ pub enum SecretError {
 
 /// Reads the secret of `data`, or makes it. Of several that make it at once, one wins and all read the same.
 pub fn of_data(data: &Path) -> Result<String, SecretError> {
-    let path = data.join(NAME);
+    Ok(made_once(&data.join(NAME), |bytes| hex::encode(&bytes))?.trim().to_owned())
+}
+
+/// Reads a file that only its owner reads, or makes it from 32 random bytes.
+pub fn made_once(path: &Path, make: impl FnOnce([u8; 32]) -> String) -> Result<String, SecretError> {
     let failed = |doing| {
-        let path = path.clone();
+        let path = path.to_owned();
         move |source| SecretError::File { doing, path, source }
     };
-    match fs::read_to_string(&path) {
-        Ok(text) => return Ok(text.trim().to_owned()),
+    match fs::read_to_string(path) {
+        Ok(text) => return Ok(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed("read the secret")(error)),
     }
-    fs::create_dir_all(data).map_err(failed("make the directory of the secret"))?;
-    let bytes = secret_bytes()?;
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed("make the directory of the secret"))?;
+    }
+    let text = make(secret_bytes()?);
     // Written aside and then linked: nobody ever reads half of it, and nobody's is replaced.
-    let aside = data.join(format!("{NAME}.{}", &hex[..16]));
-    write_private(&aside, &hex).map_err(failed("write the secret"))?;
-    let linked = fs::hard_link(&aside, &path);
+    let aside = path.with_extension(hex::encode(&secret_bytes()?[..8]));
+    write_private(&aside, &text).map_err(failed("write the secret"))?;
+    let linked = fs::hard_link(&aside, path);
     fs::remove_file(&aside).map_err(failed("clean up beside the secret"))?;
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed("write the secret")(error)),
-        Ok(()) | Err(_) => {
-            let text = fs::read_to_string(&path).map_err(failed("read the secret"))?;
-            Ok(text.trim().to_owned())
-        }
+        Ok(()) | Err(_) => fs::read_to_string(path).map_err(failed("read the secret")),
     }
 }
 
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    writeln!(file, "{text}")?;
+    writeln!(file, "{}", text.trim_end())?;
     file.sync_all()
 }
 

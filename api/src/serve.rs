@@ -5,6 +5,10 @@ use std::{io, sync::Arc};
 use tokio::{net::TcpListener, sync::watch};
 
 use crate::{
+    audit::{
+        checkpointer,
+        key::{self, AuditKeyError},
+    },
     clock::SystemClock,
     config::Config,
     database::{Database, DatabaseError},
@@ -32,6 +36,9 @@ pub enum ServeError {
     /// The keys.
     #[error(transparent)]
     Keys(#[from] KeysError),
+    /// The key that signs checkpoints.
+    #[error(transparent)]
+    AuditKey(#[from] AuditKeyError),
     /// The database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -55,7 +62,10 @@ pub async fn run(config: Config) -> Result<(), ServeError> {
     // Before the database, so that a taken port is told at once.
     let listener = listen(&config.listen).await?;
     let database = Database::open(&config).await?;
-    let settings = NodeSettings { tokens, limits: config.limits, instance: config.instance, clock };
+    let checkpoints =
+        checkpointer::Settings { key: key::signing_key(&config)?, every: config.checkpoint_every };
+    let settings =
+        NodeSettings { tokens, limits: config.limits, instance: config.instance, clock, checkpoints };
     let served = serve_on(listener, database.config(), settings, stopped).await;
     database.close(&config.data).await?;
     served

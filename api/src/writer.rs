@@ -90,6 +90,11 @@ impl Writer {
         })
     }
 
+    /// The clock and the entropy.
+    pub fn surroundings(&self) -> Surroundings {
+        Surroundings { clock: Arc::clone(&self.clock), entropy: Arc::clone(&self.entropy) }
+    }
+
     /// A fresh id, for a correlation.
     pub fn id(&self) -> Uuid {
         uuid_v7(self.clock.now(), &*self.entropy)

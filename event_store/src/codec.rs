@@ -4,6 +4,7 @@
 //! older body to the newest form, and golden files hold one of each.
 
 mod body;
+mod checkpoint;
 mod notification;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 use domain::{Event, MsgId, Seq};
 use uuid::Uuid;
 
+pub use self::checkpoint::{CHECKPOINT_MADE, decode_checkpoint, encode_checkpoint, read_checkpoint};
 pub use self::notification::{
     NOTIFICATION_SENT, NOTIFICATIONS_READ, decode_notification, encode_notification,
 };

@@ -4,9 +4,12 @@
 
 pub mod access;
 pub mod chain;
+pub mod checkpoint;
 pub mod codec;
 pub mod handler;
+pub mod hex;
 pub mod memory;
+pub mod merkle;
 pub mod moment;
 pub mod notifications;
 pub mod port;
@@ -15,6 +18,7 @@ pub mod recorded;
 pub mod shard;
 pub mod surroundings;
 pub mod vector;
+pub mod verify;
 
 pub use access::{Access, AccessError, AccessLog, Accessor, Action};
 pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};

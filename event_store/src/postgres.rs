@@ -7,6 +7,7 @@ mod conversations;
 mod failure;
 mod load;
 mod notifier;
+pub mod proof;
 mod read;
 mod recent;
 mod rows;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use ed25519_dalek::SigningKey;
 use event_store::surroundings::Clock;
 use event_store::{CommandHandler, EventStore};
+use quipu::audit::checkpointer;
 use quipu::auth::{self, Tokens};
 use quipu::{Limits, Node, NodeSettings, router};
 use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
@@ -21,6 +23,11 @@ pub const SECRET: &str = "a secret of thirty-two bytes and more";
 
 /// How long a test's tokens are good, in seconds.
 const TOKEN_TTL_S: u64 = 3600;
+
+/// Signs the checkpoints of every test.
+pub fn audit_key() -> SigningKey {
+    SigningKey::from_bytes(&[7; 32])
+}
 
 /// A running server with a database of its own.
 pub struct Server {
@@ -85,7 +92,9 @@ impl Server {
         let database = database.into();
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
-        let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone() };
+        // Its time stands still; whoever wants checkpoints makes them.
+        let checkpoints = checkpointer::Settings { key: audit_key(), every: None };
+        let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone(), checkpoints };
         let node = Node::start(&database.config, settings).await.expect("start a node");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
         let base = format!("http://{}", listener.local_addr().expect("an address"));

@@ -6,7 +6,7 @@ use tests::log::migrated;
 use tokio_postgres::SimpleQueryMessage;
 
 /// A statement, and what its plan must say: the conditions that are looked up in an index.
-const STATEMENTS: [(&str, &str, &[&str]); 14] = [
+const STATEMENTS: [(&str, &str, &[&str]); 20] = [
     (
         include_str!("../../event_store/src/postgres/events_by_id.sql"),
         "array[1]::bigint[], array['01a22cca-5768-7524-9200-c8dacf9341fa']::uuid[]",
@@ -76,6 +76,36 @@ const STATEMENTS: [(&str, &str, &[&str]); 14] = [
         "'grp-a', 10::bigint",
         &["(conv_id < 'grp.'::text)", "(conv_id < 'p2p.'::text)"],
     ),
+    (
+        include_str!("../../event_store/src/postgres/proof/verify_streams.sql"),
+        "1::bigint, 1::bigint, 9::bigint, 10::bigint",
+        &["(ROW(stream_id, version) > ROW($1, $2))", "(conv_no = (e.stream_id >> 3))"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/proof/verify_shard.sql"),
+        "1::smallint, 1::bigint, 9::bigint, 10::bigint",
+        &["((shard = $1) AND (\"position\" > $2)"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/proof/verify_names.sql"),
+        "array[1]::bigint[]",
+        &["(conv_no = n.conv_no)"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/proof/version_at_most.sql"),
+        "1::bigint, 9::bigint",
+        &["((stream_id = $1) AND (version <= $2))"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/proof/save_heads.sql"),
+        "1::smallint, '\\x00'::bytea, '\\x00'::bytea",
+        &[],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/proof/saved_heads.sql"),
+        "1::smallint, '\\x00'::bytea",
+        &["((shard = $1) AND (root = $2))"],
+    ),
 ];
 
 #[tokio::test]
@@ -114,6 +144,7 @@ fn types(arguments: &str) -> Vec<&'static str> {
         text if text.contains("::bigint[]") => "bigint[]",
         text if text.contains("::smallint") => "smallint",
         text if text.contains("::bigint") => "bigint",
+        text if text.contains("::bytea") => "bytea",
         text if text.contains("array['") => "text[]",
         _ => "text",
     };

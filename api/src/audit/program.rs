@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::{ConvId, MsgId};
 use event_store::{Action, Position, StreamName};
 
-use super::{Asked, Session, as_of, line::EventLine, replay::Replay, transcript};
+use super::{Asked, Session, as_of, line::EventLine, replay::Replay, transcript, verify};
 use crate::config::Config;
 
 /// What `quipu audit` can do.
@@ -37,6 +37,12 @@ pub enum Command {
         #[arg(long)]
         limit: Option<u64>,
     },
+    /// Recompute the log's hash chains and checkpoints, or those of an export; exit with 1 where something is wrong
+    Verify(verify::VerifyArguments),
+    /// Make a signed checkpoint over all streams, and print the newest one
+    Checkpoint,
+    /// Print the public key that verifies checkpoints and exports
+    PublicKey,
 }
 
 /// Of `quipu audit replay`.
@@ -81,6 +87,12 @@ const PAGE_EVENTS: u32 = 256;
 
 /// Runs one.
 pub async fn run(config: &Config, command: Command) -> Result<ExitCode, Box<dyn Error>> {
+    let command = match command {
+        Command::Verify(arguments) => return verify::run(config, arguments).await,
+        Command::Checkpoint => return verify::checkpoint(config).await,
+        Command::PublicKey => return verify::public_key(config),
+        command => command,
+    };
     let session = Session::open(config).await?;
     let done = within(&session, command).await;
     session.close().await?;
@@ -106,6 +118,8 @@ async fn within(session: &Session, command: Command) -> Result<(), Box<dyn Error
             out.write_all(EventLine::from(&message).text().as_bytes())?;
         }
         Command::Accesses { after, limit } => accesses(session, after, limit, &mut out).await?,
+        // These open what they need by themselves.
+        Command::Verify(_) | Command::Checkpoint | Command::PublicKey => {}
     }
     Ok(out.flush()?)
 }

@@ -4,3 +4,4 @@ pub mod accesses;
 pub mod as_of;
 pub mod events;
 pub mod message;
+pub mod verify;

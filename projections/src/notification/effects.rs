@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::{Ms, Notification, NotificationEvent, NotificationId, Recipients, Uid};
-use event_store::{Recorded, codec};
+use event_store::{Recorded, StreamName, codec};
 
 use crate::{
     effects::chain_of,
@@ -24,7 +24,7 @@ pub(super) struct Effects {
 /// Folds events, in order.
 pub(super) fn fold(events: &[Recorded]) -> Effects {
     let mut effects = Effects::default();
-    for recorded in events {
+    for recorded in events.iter().filter(|it| is_followed(&it.header.stream)) {
         match codec::decode_notification(recorded) {
             Ok(NotificationEvent::Sent { notification, at, .. }) => {
                 effects.tell(NotificationId::new(recorded.header.version), notification, at);
@@ -36,6 +36,17 @@ pub(super) fn fold(events: &[Recorded]) -> Effects {
         }
     }
     effects
+}
+
+/// The log's other streams of no conversation lie in the same shard, and are for others.
+fn is_followed(stream: &StreamName) -> bool {
+    match stream {
+        StreamName::Notification | StreamName::Inbox(_) => true,
+        StreamName::Conversation { .. }
+        | StreamName::Person(_)
+        | StreamName::Audit
+        | StreamName::Checkpoint => false,
+    }
 }
 
 impl Effects {

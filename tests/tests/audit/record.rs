@@ -43,6 +43,19 @@ async fn each_access_is_recorded_and_each_refusal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_record_is_no_notification_that_nobody_can_read() {
+    let server = Server::start().await;
+    let (auditor, admin) = (server.with_roles(9, &["compliance"]), server.with_roles(8, &["admin"]));
+    assert_eq!(auditor.get("/v1/audit/messages/77").await.status, 404);
+    // Its follower has passed the access when it shows what was told after it.
+    let told = json!({"to": [9], "category": "news", "content": "hi"});
+    assert_eq!(admin.post("/v1/notifications", told).await.status, 201);
+    assert_eq!(auditor.get("/v1/notifications").await.json["items"].as_array().unwrap().len(), 1);
+    let ready = auditor.get("/readyz").await;
+    assert_eq!(ready.status, 200, "{ready:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_be_recorded_is_not_given() {
     let server = Server::start().await;
     let auditor = server.with_roles(9, &["compliance"]);
