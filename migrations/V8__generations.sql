@@ -44,6 +44,10 @@ declare
     n int;
 begin
     perform from projection where name = of_name for update;
+    -- That of the schema has none before somebody projects.
+    insert into checkpoint (name, generation, shard, position)
+    select of_name, g.number, shard, 0 from generation g cross join unnest(shards) as shard where g.name = of_name
+    on conflict do nothing;
     select g.number into n from generation g where g.name = of_name and not g.live;
     if found then
         return n;

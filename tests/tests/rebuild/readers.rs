@@ -1,17 +1,21 @@
 //! Generations come and go under those who read: no error, no mixture, nothing old; and cursors stay good.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
 
 use domain::Seq;
 use event_store::Vector;
 use projections::{
     Projection, ReadModels,
+    generations::Generations,
     query::{ItemState, PageLimit, Range},
     sync::{SyncEntry, SyncFrom},
 };
 use tests::{
     dice::Dice,
-    log::{chat, say, uid},
+    log::{HandClock, chat, migrated, node, postgres_log, say, uid},
 };
 
 use crate::world::{World, rebuild, start};
@@ -128,6 +132,20 @@ fn text(state: &ItemState) -> &str {
         ItemState::Normal(fact) => fact.content.json(),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_has_projected_yet_is_rebuilt_too() {
+    let database = migrated().await;
+    let (store, commands) = node(postgres_log(&database.config).await);
+    for number in 1..=150 {
+        commands.handle(chat(1, 2), say(1, number, &number.to_string())).await.unwrap();
+    }
+    let generations = Generations::new(&database.config, Arc::clone(&store), HandClock::new()).unwrap();
+    let report = rebuild(&generations, CONVERSATION).await.unwrap();
+    assert!(report.switched && report.events == 150 && report.differences.is_empty(), "{report:?}");
+    let models = start(&database.config, &store).await.read_models();
+    assert_eq!(read(&models, &AtomicU64::new(150)).await, 150);
 }
 
 #[tokio::test(flavor = "multi_thread")]
