@@ -75,10 +75,7 @@ const SAMPLE_MAX: i64 = 1_000_000;
 const SAMPLE: u32 = 1000;
 
 /// Compares, on a Postgres that is shared with a running `serve` or started for as long as it takes.
-pub async fn command(
-    config: &Config,
-    Action::Verify(arguments): &Action,
-) -> Result<ExitCode, Box<dyn Error>> {
+pub async fn command(config: &Config, arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let database = Database::open(config).await?;
     let done = command_on(database.config(), arguments).await;
     database.close(&config.data).await?;
