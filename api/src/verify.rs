@@ -1,5 +1,5 @@
-//! `quipu projections verify`: the arguments, which conversations are compared, what is printed and the exit code. Works
-//! on the database, beside a running `serve` or without one. Comparing itself is in `projections`.
+//! `quipu projections verify`: the arguments, which conversations are compared, what is printed and the exit code.
+//! Works on the database, beside a running `serve` or without one. Comparing itself is in `projections`.
 
 pub mod background;
 mod names;
@@ -47,7 +47,8 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, Clone, Args)]
 pub struct Arguments {
     /// So many conversations, drawn anew each time [default: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SAMPLE_MAX), conflicts_with_all = ["all", "conv"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SAMPLE_MAX))]
+    #[arg(conflicts_with_all = ["all", "conv"])]
     sample: Option<u32>,
     /// Every conversation
     #[arg(long, conflicts_with = "conv")]
