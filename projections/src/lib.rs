@@ -21,6 +21,7 @@ mod progress;
 mod projector;
 pub mod query;
 mod read_models;
+mod removal;
 mod setting;
 mod snapshot;
 mod standing;
