@@ -3,7 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{Command, ConvId, Ms, Reply, Stamp};
-use event_store::{Clock, CommandError, CommandHandler, Entropy, NotificationHandler, Request};
+use event_store::{
+    AccessLog, Clock, CommandError, CommandHandler, Entropy, EventStore, NotificationHandler, Request,
+};
 use metrics_exporter_prometheus::PrometheusHandle;
 use projections::{ReadModels, notification::Inboxes};
 
@@ -25,6 +27,10 @@ use crate::{
 pub struct App {
     /// Takes commands and answers once they are durable.
     pub commands: CommandHandler,
+    /// The log, for those who may read it as it is.
+    pub store: Arc<dyn EventStore>,
+    /// Records who does.
+    pub accesses: AccessLog,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
     /// Takes commands about notifications.

@@ -13,7 +13,7 @@ use domain::{MsgId, Uid};
 use event_store::Clock;
 
 use crate::{
-    auth,
+    audit, auth,
     clock::SystemClock,
     config::{CommonArgs, Config, ServeArgs},
     database::Database,
@@ -46,6 +46,11 @@ enum Command {
     Doctor,
     /// Print a bearer token, signed with the secret of that server
     Token(TokenArgs),
+    /// What compliance asks of the log; each access is recorded
+    Audit {
+        #[command(subcommand)]
+        command: audit::program::Command,
+    },
     /// Play people against a server, as any client would, and judge it
     Bench {
         #[command(subcommand)]
@@ -95,6 +100,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         | Command::Import(_)
         | Command::Doctor
         | Command::Token(_)
+        | Command::Audit { .. }
         | Command::Bench { .. }
         | Command::MsgId { .. } => ServeArgs::default(),
     };
@@ -113,6 +119,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
             let (secret, device) = (keys::secret(&config)?, args.device.as_deref());
             say(&auth::sign(&secret, args.uid, &args.role, device, SystemClock.now(), args.ttl)?)?;
         }
+        Command::Audit { command } => return runtime()?.block_on(audit::program::run(&config, command)),
         Command::Bench { mode } => return bench(&config, &mode),
         Command::MsgId { id } => {
             let (time, instance, count) = (id.time(), id.instance(), id.count());

@@ -4,6 +4,7 @@
 //! `projections`.
 
 pub mod app;
+pub mod audit;
 pub mod auth;
 pub mod cli;
 pub mod clock;

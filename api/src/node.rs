@@ -114,6 +114,8 @@ impl Node {
         let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
+            store: Arc::clone(store),
+            accesses: writer.accesses.clone(),
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
             inboxes,

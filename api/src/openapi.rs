@@ -14,8 +14,8 @@ use utoipa::{
 use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, presence, readers,
-        sync, system::SystemContent,
+        audit, batch, conversations, groups, marks, members, messages, notifications, operations, presence,
+        readers, sync, system::SystemContent,
     },
     ws,
 };
@@ -39,6 +39,7 @@ use crate::{
         ws::connect,
         presence::presence,
         sync::sync, batch::batch,
+        audit::events::events, audit::message::message, audit::accesses::accesses,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -163,6 +164,15 @@ problems! {
     ReadNotificationsProblems = [OF_BODIES, [
         Code::ReadIdBeyondHead, Code::TooManyRequests, Code::CommandRefused
     ]];
+    /// Of what compliance asks of a conversation.
+    AuditProblems = [[
+        Code::InvalidConvId, Code::InvalidParameter, Code::NotAllowed, Code::ConversationNotFound,
+        Code::TooManyRequests
+    ]];
+    /// Of a message that compliance asks for.
+    AuditMessageProblems = [[Code::NotAllowed, Code::MessageNotFound, Code::TooManyRequests]];
+    /// Of the record of accesses.
+    AccessesProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
     /// Of an end of a group.
     DissolveProblems = [OF_COMMANDS, [Code::NotAGroup, Code::NotAllowed]];
 }

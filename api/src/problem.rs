@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use domain::{ContentError, ConvIdError, IdError, NotificationError, Rejection, snowflake::LeaseOver};
-use event_store::CommandError;
+use event_store::{CommandError, StoreError};
 use projections::query::QueryError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -343,6 +343,13 @@ impl From<IdError> for Problem {
             IdError::ClientMsgId => Code::InvalidClientMsgId,
         };
         Self::new(code, error)
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(error = &error as &dyn std::error::Error, "the log was not read");
+        Self::new(Code::Unavailable, "the log is unavailable")
     }
 }
 

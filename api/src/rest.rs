@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod answers;
+pub mod audit;
 pub mod batch;
 pub mod conversations;
 pub mod groups;

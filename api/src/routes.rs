@@ -17,8 +17,8 @@ use crate::{
     problem::Problem,
     requests,
     rest::{
-        batch, conversations, groups, marks, members, messages, notifications, operations, presence, readers,
-        sync,
+        audit, batch, conversations, groups, marks, members, messages, notifications, operations, presence,
+        readers, sync,
     },
     ws,
 };
@@ -49,6 +49,9 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))
+        .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
+        .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
+        .route("/v1/audit/accesses", get(audit::accesses::accesses))
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))

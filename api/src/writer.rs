@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use event_store::{
-    Clock, CommandHandler, Entropy, EventStore, NotificationHandler,
+    AccessLog, Clock, CommandHandler, Entropy, EventStore, NotificationHandler,
     postgres::{NewLog, PostgresEventStore, pool},
     surroundings::Surroundings,
 };
@@ -43,6 +43,8 @@ pub struct Writer {
     pub commands: CommandHandler,
     /// Takes those about notifications.
     pub notifications: NotificationHandler,
+    /// Records accesses by compliance.
+    pub accesses: AccessLog,
     /// Makes messages' ids.
     pub msg_ids: MsgIds,
     /// Tells the time.
@@ -74,7 +76,18 @@ impl Writer {
         let surroundings = Surroundings { clock: Arc::clone(&clock), entropy: Arc::clone(&entropy) };
         let commands = CommandHandler::start(&store, &surroundings);
         let notifications = NotificationHandler::start(&store, &surroundings);
-        Ok(Self { store, commands, notifications, msg_ids, clock, entropy, instance: number, keeper })
+        let accesses = AccessLog::start(&store, &surroundings);
+        Ok(Self {
+            store,
+            commands,
+            notifications,
+            accesses,
+            msg_ids,
+            clock,
+            entropy,
+            instance: number,
+            keeper,
+        })
     }
 
     /// A fresh id, for a correlation.
@@ -86,6 +99,7 @@ impl Writer {
     pub async fn stop(self) {
         self.commands.drain().await;
         self.notifications.drain().await;
+        self.accesses.drain().await;
         if let Err(error) = self.keeper.release().await {
             tracing::warn!(%error, "the instance number is free again in {} ms", crate::instance::WINDOW_MS);
         }

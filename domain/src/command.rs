@@ -4,8 +4,9 @@ use uuid::Uuid;
 
 use crate::{
     content::{Content, Flags},
-    event::{GroupChange, History, Invite, Role, Settings},
+    event::{GroupChange, History, Role, Settings},
     event_id::EventId,
+    group::GroupName,
     ids::{ClientMsgId, Ms, Sender, Seq, Uid},
     keeping::Reason,
     snowflake::MsgId,
@@ -356,81 +357,4 @@ pub enum Reply {
         /// False for a repeated line.
         changed: bool,
     },
-}
-
-/// What a group is called: 1 to 128 characters, none of them a control character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GroupName(String);
-
-/// Why a text is not a group's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a group's name has 1 to 128 characters and no control characters")]
-pub struct GroupNameError;
-
-impl GroupName {
-    /// The longest name, in characters.
-    pub const CHARS_MAX: usize = 128;
-
-    /// Checks length and alphabet.
-    pub fn parse(text: &str) -> Result<Self, GroupNameError> {
-        let good = (1..=Self::CHARS_MAX).contains(&text.chars().count()) && !text.contains(char::is_control);
-        if good { Ok(Self(text.to_owned())) } else { Err(GroupNameError) }
-    }
-
-    /// For imports: control characters go, what is too long is cut.
-    pub fn from_foreign_name(name: &str) -> Self {
-        let plain: String = name.chars().filter(|c| !c.is_control()).take(Self::CHARS_MAX).collect();
-        Self(if plain.is_empty() { "-".into() } else { plain })
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Role {
-    /// `owner`, `admin` or `member`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Admin => "admin",
-            Self::Member => "member",
-        }
-    }
-
-    /// The inverse of [`Role::name`].
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
-    }
-}
-
-impl Invite {
-    /// `admins` or `members`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Admins => "admins",
-            Self::Members => "members",
-        }
-    }
-
-    /// The inverse of [`Invite::name`].
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Admins, Self::Members].into_iter().find(|invite| invite.name() == name)
-    }
-}
-
-impl History {
-    /// `all` or `joined`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Joined => "joined",
-        }
-    }
-
-    /// The inverse of [`History::name`].
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::All, Self::Joined].into_iter().find(|history| history.name() == name)
-    }
 }

@@ -270,3 +270,49 @@ impl Event {
         }
     }
 }
+
+impl Role {
+    /// `owner`, `admin` or `member`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+        }
+    }
+
+    /// The inverse of [`Role::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl Invite {
+    /// `admins` or `members`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Admins => "admins",
+            Self::Members => "members",
+        }
+    }
+
+    /// The inverse of [`Invite::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Admins, Self::Members].into_iter().find(|invite| invite.name() == name)
+    }
+}
+
+impl History {
+    /// `all` or `joined`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Joined => "joined",
+        }
+    }
+
+    /// The inverse of [`History::name`].
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::All, Self::Joined].into_iter().find(|history| history.name() == name)
+    }
+}

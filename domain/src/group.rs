@@ -62,3 +62,34 @@ pub struct Member {
     /// The line of the last imported change, by which a second import recognises what it has done.
     pub source: Option<Source>,
 }
+
+/// What a group is called: 1 to 128 characters, none of them a control character.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupName(String);
+
+/// Why a text is not a group's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a group's name has 1 to 128 characters and no control characters")]
+pub struct GroupNameError;
+
+impl GroupName {
+    /// The longest name, in characters.
+    pub const CHARS_MAX: usize = 128;
+
+    /// Checks length and alphabet.
+    pub fn parse(text: &str) -> Result<Self, GroupNameError> {
+        let good = (1..=Self::CHARS_MAX).contains(&text.chars().count()) && !text.contains(char::is_control);
+        if good { Ok(Self(text.to_owned())) } else { Err(GroupNameError) }
+    }
+
+    /// For imports: control characters go, what is too long is cut.
+    pub fn from_foreign_name(name: &str) -> Self {
+        let plain: String = name.chars().filter(|c| !c.is_control()).take(Self::CHARS_MAX).collect();
+        Self(if plain.is_empty() { "-".into() } else { plain })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}

@@ -22,14 +22,14 @@ pub mod unread;
 pub mod view;
 
 pub use bucket::{Bits, Bucket};
-pub use command::{Caller, Command, GroupName, Import, Reply, Send, Sent, Source, Stamp};
+pub use command::{Caller, Command, Import, Reply, Send, Sent, Source, Stamp};
 pub use content::{Content, ContentError, Flags, MsgType};
 pub use conv_id::{ConvId, ConvIdError, ConvKind, GroupSlug};
 pub use conversation::{Conversation, Earlier, Key, MessageFact, Need, Person, Recall, Said};
 pub use decide::{Decision, decide, needs};
 pub use event::{Event, GroupChange, History, Invite, Role, Settings, StreamKind};
 pub use event_id::EventId;
-pub use group::{Group, Member};
+pub use group::{Group, GroupName, Member};
 pub use ids::{ClientMsgId, IdError, Ms, Sender, Seq, Uid};
 pub use keeping::{Hold, Keeping, Reason, ReasonError};
 pub use notice::Notice;

@@ -114,6 +114,30 @@ impl EventType {
         Self::ALL.into_iter().find(|known| *known as i16 == number)
     }
 
+    /// As auditors read it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::MessageSent => "MessageSent",
+            Self::MessageRecalled => "MessageRecalled",
+            Self::MessagesDeletedFor => "MessagesDeletedFor",
+            Self::MessagesRestoredFor => "MessagesRestoredFor",
+            Self::ReadAdvanced => "ReadAdvanced",
+            Self::HistoryCleared => "HistoryCleared",
+            Self::ConversationHidden => "ConversationHidden",
+            Self::SettingsChanged => "SettingsChanged",
+            Self::HistoryExpired => "HistoryExpired",
+            Self::BodiesErased => "BodiesErased",
+            Self::HoldPlaced => "HoldPlaced",
+            Self::HoldLifted => "HoldLifted",
+            Self::GroupCreated => "GroupCreated",
+            Self::MembersJoined => "MembersJoined",
+            Self::MemberLeft => "MemberLeft",
+            Self::RoleChanged => "RoleChanged",
+            Self::GroupChanged => "GroupChanged",
+            Self::GroupDissolved => "GroupDissolved",
+        }
+    }
+
     /// The form in which new bodies are written.
     pub const fn schema_version(self) -> i16 {
         match self {
@@ -231,6 +255,19 @@ fn upcast(event_type: EventType, version: i16, body: &[u8]) -> Result<Cow<'_, [u
         });
     }
     Ok(body)
+}
+
+/// What an event type is called, also those that are of no conversation; one of a newer quipu is unknown.
+pub fn name(event_type: i16) -> &'static str {
+    match EventType::new(event_type) {
+        Some(known) => known.name(),
+        None => match event_type {
+            NOTIFICATION_SENT => "NotificationSent",
+            NOTIFICATIONS_READ => "NotificationsRead",
+            crate::access::ACCESS_RECORDED => "AccessRecorded",
+            _ => "unknown",
+        },
+    }
 }
 
 /// A message's sender and time from its header, without its body.

@@ -23,6 +23,7 @@ use uuid::Uuid;
 
 use crate::{port::EventStore, shard::Shard, surroundings::Surroundings};
 pub use limit::{Limit, OverLimit};
+pub use pieces::recall_of;
 use queue::{Queue, Refused, Waiting};
 pub use sequence::Sequence;
 

@@ -6,7 +6,7 @@ use tests::log::migrated;
 use tokio_postgres::SimpleQueryMessage;
 
 /// A statement, and what its plan must say: the conditions that are looked up in an index.
-const STATEMENTS: [(&str, &str, &[&str]); 12] = [
+const STATEMENTS: [(&str, &str, &[&str]); 13] = [
     (
         include_str!("../../event_store/src/postgres/events_by_id.sql"),
         "array[1]::bigint[], array['01a22cca-5768-7524-9200-c8dacf9341fa']::uuid[]",
@@ -31,6 +31,14 @@ const STATEMENTS: [(&str, &str, &[&str]); 12] = [
         include_str!("../../event_store/src/postgres/read_stream.sql"),
         "1::bigint, 1::bigint, 10::bigint",
         &["((stream_id = $1) AND (version >= $2))"],
+    ),
+    (
+        include_str!("../../event_store/src/postgres/conversation_events.sql"),
+        "'p2p-1-2'::text, 1::bigint, 10::bigint",
+        &[
+            "((stream_id = s_1.stream_id) AND (version = ((s_1.lo + s_1.hi) / 2)))",
+            "((stream_id = s.stream_id) AND (version >= s.hi))",
+        ],
     ),
     (
         include_str!("../../event_store/src/postgres/read_shard.sql"),

@@ -2,10 +2,10 @@
 
 use super::{Decision, active};
 use crate::{
-    command::{GroupName, Reply, Stamp},
+    command::{Reply, Stamp},
     conversation::{Conversation, Key, Need},
     event::{Event, History, Invite, MEMBERS_PER_EVENT, Role},
-    group::Group,
+    group::{Group, GroupName},
     ids::Uid,
     notice::Notice,
     rejection::Rejection,

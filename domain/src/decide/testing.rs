@@ -5,12 +5,13 @@ use uuid::Uuid;
 
 use super::{Decision, decide, needs};
 use crate::{
-    command::{Caller, Command, GroupName, Import, Reply, Send, Source, Stamp},
+    command::{Caller, Command, Import, Reply, Send, Source, Stamp},
     content::{Content, Flags},
     conv_id::{ConvId, GroupSlug},
     conversation::{Conversation, Key, Need},
     event::{Event, GroupChange, History, Role, Settings},
     event_id::{EventId, unnamed_client_msg_id},
+    group::GroupName,
     ids::{ClientMsgId, Ms, Sender, Seq, Uid},
     keeping::Reason,
     rejection::Rejection,

@@ -66,6 +66,12 @@ struct RecallPiece {
 /// The key of what retention has taken of a conversation, and of its hold.
 pub(crate) const KEEPING: &str = "keeping";
 
+/// The recall that a piece tells of; none where it makes no sense.
+pub fn recall_of(value: &str) -> Option<Recall> {
+    let RecallPiece { by, at } = serde_json::from_str(value).ok()?;
+    Some(Recall { by: Uid::new(by).ok()?, at })
+}
+
 /// A key's text, unique within a conversation's stream.
 pub(crate) fn key_text(key: Key) -> String {
     match key {

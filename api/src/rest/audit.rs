@@ -1,0 +1,5 @@
+//! For compliance. Each of these records who asks before anything is looked up.
+
+pub mod accesses;
+pub mod events;
+pub mod message;
