@@ -27,27 +27,39 @@ create table log.hold (
     at        bigint not null
 );
 
--- Whoever places or lifts a hold waits until no removal is in its last step, and the next one sees it: once a hold is
--- answered, nothing more is taken.
-create function log.note_hold() returns trigger language plpgsql as $$
+-- Persons whose erasure has not come to its end: whoever serves goes on with it.
+create table log.erasing (
+    stream_id bigint primary key,
+    cord      text   collate "C" not null
+);
+
+-- Whoever places a hold waits until no removal is in its last step, and the next one sees it: once a hold is answered,
+-- nothing more is taken.
+create function log.note_keeping() returns trigger language plpgsql as $$
 declare
-    hold json := new.value::json -> 'hold';
+    named text := c.conv_id from log.conversation c where c.conv_no = new.stream_id >> 3;
+    piece json := new.value::json;
+    hold  json := piece -> 'hold';
 begin
     if hold is null then
         delete from log.hold where stream_id = new.stream_id;
     else
         perform pg_advisory_xact_lock(7172, 0);
         insert into log.hold (stream_id, cord, by_uid, reason, at)
-        select new.stream_id, c.conv_id, (hold ->> 0)::bigint, hold ->> 1, (hold ->> 2)::bigint
-          from log.conversation c where c.conv_no = new.stream_id >> 3
+        values (new.stream_id, named, (hold ->> 0)::bigint, hold ->> 1, (hold ->> 2)::bigint)
             on conflict (stream_id) do update
            set by_uid = excluded.by_uid, reason = excluded.reason, at = excluded.at;
+    end if;
+    if coalesce((piece ->> 'erasing')::boolean, false) then
+        insert into log.erasing (stream_id, cord) values (new.stream_id, named) on conflict do nothing;
+    else
+        delete from log.erasing where stream_id = new.stream_id;
     end if;
     return null;
 end $$;
 
-create trigger note_hold after insert or update on log.piece
-   for each row when (new.key = 'keeping') execute function log.note_hold();
+create trigger note_keeping after insert or update on log.piece
+   for each row when (new.key = 'keeping') execute function log.note_keeping();
 
 -- Up to which message of a stream retention has seen to it that the bodies go: their digests stand in log.digest.
 create table log.retained (

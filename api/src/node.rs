@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use event_store::{Clock, EventStore};
+use event_store::{Clock, EventStore, surroundings::Surroundings};
 use projections::{
     Generation, Projector, ProjectorHandle, ReadModels,
     notification::{Inboxes, NOTIFICATION, NotificationProjector},
@@ -15,6 +15,7 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
+    keeping::Keeping,
     live::{Feed, typing::Typing},
     measures::{self, Sizes},
     presence::{self, Presence},
@@ -112,10 +113,13 @@ impl Node {
         let typing = Typing::start(database, writer.instance, &live.hub, limits.typing_every);
         let presence = limits.presence.then(|| Presence::start(database, writer.instance, &live.hub));
         let (presence, keeper) = presence.transpose().map_err(NodeError::Presence)?.unzip();
+        let surroundings = Surroundings { clock: Arc::clone(&clock), entropy: Arc::clone(&writer.entropy) };
+        let keeping = Keeping::new(database, store, &surroundings).map_err(NodeError::Live)?;
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             store: Arc::clone(store),
             accesses: writer.accesses.clone(),
+            keeping,
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
             inboxes,

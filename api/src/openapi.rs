@@ -40,6 +40,7 @@ use crate::{
         presence::presence,
         sync::sync, batch::batch,
         audit::events::events, audit::message::message, audit::accesses::accesses,
+        audit::holds::list, audit::holds::show, audit::holds::place, audit::holds::lift,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -173,6 +174,13 @@ problems! {
     AuditMessageProblems = [[Code::NotAllowed, Code::MessageNotFound, Code::TooManyRequests]];
     /// Of the record of accesses.
     AccessesProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
+    /// Of a hold.
+    HoldProblems = [OF_BODIES, [
+        Code::InvalidConvId, Code::InvalidUid, Code::InvalidReason, Code::NotAllowed, Code::ConversationNotFound,
+        Code::HoldNotFound, Code::TooManyRequests, Code::CommandRefused
+    ]];
+    /// Of the list of holds.
+    HoldsProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
     /// Of an end of a group.
     DissolveProblems = [OF_COMMANDS, [Code::NotAGroup, Code::NotAllowed]];
 }

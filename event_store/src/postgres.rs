@@ -5,6 +5,7 @@
 mod append;
 mod conversations;
 mod failure;
+pub mod holds;
 mod load;
 mod notifier;
 mod read;

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::{ConvId, MsgId};
 use event_store::{Action, Position, StreamName};
 
-use super::{Asked, Session, line::EventLine, replay::Replay, transcript};
+use super::{Asked, Session, hold, line::EventLine, replay::Replay, transcript};
 use crate::config::Config;
 
 /// What `quipu audit` can do.
@@ -34,6 +34,12 @@ pub enum Command {
         /// At most so many
         #[arg(long)]
         limit: Option<u64>,
+    },
+    /// Place, lift or show a legal hold
+    Hold {
+        /// Which of these
+        #[command(subcommand)]
+        command: hold::Command,
     },
 }
 
@@ -102,6 +108,7 @@ async fn within(session: &Session, command: Command) -> Result<(), Box<dyn Error
             let message = session.store.message(id).await?.ok_or(AuditError::NoMessage(id))?;
             out.write_all(EventLine::from(&message).text().as_bytes())?;
         }
+        Command::Hold { command } => hold::run(session, command, &mut out).await?,
         Command::Accesses { after, limit } => accesses(session, after, limit, &mut out).await?,
     }
     Ok(out.flush()?)

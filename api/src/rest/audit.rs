@@ -2,4 +2,5 @@
 
 pub mod accesses;
 pub mod events;
+pub mod holds;
 pub mod message;
