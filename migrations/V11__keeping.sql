@@ -44,7 +44,7 @@ begin
     if hold is null then
         delete from log.hold where stream_id = new.stream_id;
     else
-        perform pg_advisory_xact_lock(7172, 0);
+        perform pg_advisory_xact_lock(7174, 0);
         insert into log.hold (stream_id, cord, by_uid, reason, at)
         values (new.stream_id, named, (hold ->> 0)::bigint, hold ->> 1, (hold ->> 2)::bigint)
             on conflict (stream_id) do update
@@ -69,7 +69,8 @@ create table log.retained (
 
 -- Months with bodies whose digests stand already: these partitions are to be written anew.
 create table log.rewrite (
-    from_ms   bigint primary key
+    from_ms   bigint primary key,
+    spared_by text                              -- names the holds because of which all of it was left
 );
 
 alter function create_conversation_generation(int) rename to create_conversation_generation_v10;

@@ -15,7 +15,7 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
-    keeping::Keeping,
+    keeping::{Keeping, policy::Policy, upkeep::Upkeep},
     live::{Feed, typing::Typing},
     measures::{self, Sizes},
     presence::{self, Presence},
@@ -50,6 +50,8 @@ pub struct NodeSettings {
     pub instance: Option<u16>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// How old what was said may become.
+    pub retention: Policy,
 }
 
 /// Why a node did not start.
@@ -83,12 +85,13 @@ pub struct Node {
     notifications: Arc<Mutex<Option<NotificationProjector>>>,
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
+    removals: Upkeep,
 }
 
 impl Node {
     /// Opens the log and the read models of a migrated database and starts everything that works on its own.
     pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
-        let NodeSettings { tokens, limits, instance, clock } = settings;
+        let NodeSettings { tokens, limits, instance, clock, retention } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
         let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
@@ -139,8 +142,10 @@ impl Node {
             sizes,
             metrics,
         });
+        let removals =
+            Upkeep::start(app.keeping.clone(), app.commands.clone(), app.read_models.clone(), retention);
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, keeper, upkeep })
+        Ok(Self { app, writer, projector, notifications, keeper, upkeep, removals })
     }
 
     /// What handlers share.
@@ -150,7 +155,9 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, keeper, upkeep } = self;
+        let Self { app, writer, projector, notifications, keeper, upkeep, removals } = self;
+        // It goes on at the next start.
+        drop(removals);
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {

@@ -40,6 +40,7 @@ use crate::{
         presence::presence,
         sync::sync, batch::batch,
         audit::events::events, audit::message::message, audit::accesses::accesses,
+        audit::erasures::ask, audit::erasures::show,
         audit::holds::list, audit::holds::show, audit::holds::place, audit::holds::lift,
         operations::healthz, operations::readyz, operations::metrics,
     ),
@@ -179,6 +180,13 @@ problems! {
         Code::InvalidConvId, Code::InvalidUid, Code::InvalidReason, Code::NotAllowed, Code::ConversationNotFound,
         Code::HoldNotFound, Code::TooManyRequests, Code::CommandRefused
     ]];
+    /// Of an erasure that is asked for.
+    ErasuresProblems = [OF_BODIES, [
+        Code::InvalidUid, Code::InvalidReason, Code::NotAllowed, Code::LegalHold, Code::TooManyRequests,
+        Code::CommandRefused
+    ]];
+    /// Of the question how an erasure stands.
+    ErasureProblems = [[Code::InvalidUid, Code::NotAllowed, Code::ErasureNotFound, Code::TooManyRequests]];
     /// Of the list of holds.
     HoldsProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
     /// Of an end of a group.

@@ -52,6 +52,8 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
         .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
         .route("/v1/audit/accesses", get(audit::accesses::accesses))
+        .route("/v1/audit/erasures", post(audit::erasures::ask))
+        .route("/v1/audit/erasures/{uid}", get(audit::erasures::show))
         .route("/v1/audit/holds", get(audit::holds::list))
         .route(
             "/v1/audit/holds/{subject}",

@@ -10,6 +10,7 @@ mod load;
 mod notifier;
 mod read;
 mod recent;
+pub mod removal;
 mod rows;
 mod since;
 mod turn;

@@ -76,21 +76,26 @@ pub(crate) fn is_about_data(state: &SqlState) -> bool {
 }
 
 /// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
-const BEGIN: &str = "begin; set local synchronous_commit = off";
+pub(crate) const BEGIN: &str = "begin; set local synchronous_commit = off";
 
 /// Applies a step. To be run to its end: followers stop between batches only.
 pub(crate) async fn apply(pool: &Pool, step: Step) -> Result<(), ApplyError> {
-    let place = Place { generation: step.generation, shard: step.shard, position: step.from };
-    for gone in &step.folded.effects.removals {
-        removal::remove(pool, place, gone).await?;
-    }
     let client = pool.get().await?;
-    let applied = Pipeline { client: &client }.apply(step).await;
+    let applied = removed_and_applied(&client, step).await;
     if matches!(applied, Err(ApplyError::Database { .. })) {
         // Whatever state it is in, nobody shall find out.
         drop(Object::take(client));
     }
     applied
+}
+
+/// What is gone goes first, in transactions of its own.
+async fn removed_and_applied(client: &Object, step: Step) -> Result<(), ApplyError> {
+    let place = Place { generation: step.generation, shard: step.shard, position: step.from };
+    for gone in &step.folded.effects.removals {
+        removal::remove(client, place, gone).await?;
+    }
+    Pipeline { client }.apply(step).await
 }
 
 struct Pipeline<'a> {

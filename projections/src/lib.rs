@@ -8,6 +8,8 @@ pub mod audience;
 mod checkpoint;
 mod departure;
 mod effects;
+mod ever;
+pub mod files;
 mod follow;
 mod generation;
 mod group_read;

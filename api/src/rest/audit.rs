@@ -1,6 +1,7 @@
 //! For compliance. Each of these records who asks before anything is looked up.
 
 pub mod accesses;
+pub mod erasures;
 pub mod events;
 pub mod holds;
 pub mod message;

@@ -1,6 +1,6 @@
 //! The holds that stand: kept by the database in the transaction of the events from which they follow.
 
-use deadpool_postgres::{GenericClient, Pool};
+use deadpool_postgres::{Object, Pool};
 use domain::{ConvId, Hold, Reason, Sender, Uid};
 use tokio_postgres::Row;
 
@@ -55,7 +55,7 @@ pub async fn on(pool: &Pool, on: &HoldOn) -> Result<Option<Hold>, StoreError> {
 }
 
 /// All of them, in the transaction that asks.
-pub async fn all(client: &impl GenericClient) -> Result<Vec<(HoldOn, Hold)>, StoreError> {
+pub async fn all(client: &Object) -> Result<Vec<(HoldOn, Hold)>, StoreError> {
     let mut all: Vec<(HoldOn, Hold)> = Vec::new();
     loop {
         let after = all.last().map(|(on, _)| on.cord()).unwrap_or_default();
@@ -76,4 +76,17 @@ fn read(row: &Row) -> Result<(HoldOn, Hold), StoreError> {
     let on = HoldOn::of(cord).ok_or_else(|| corrupt(DOING, format!("there is one on {cord}")))?;
     let by = Sender::new(row.get::<_, i64>(2) as u64).map_err(|error| corrupt(DOING, error.to_string()))?;
     Ok((on, Hold { by, reason: Reason::from_log(row.get(3)), at: row.get(4) }))
+}
+
+/// Persons whose erasure has not come to its end; some of them, where there are many.
+pub async fn erasing(pool: &Pool) -> Result<Vec<Uid>, StoreError> {
+    let doing = "read which erasures are open";
+    let client = pool.get().await.map_err(|error| unavailable(doing, error))?;
+    let rows = client.query(include_str!("erasing.sql"), &[&PAGE]).await;
+    let rows = rows.map_err(|error| unavailable(doing, error))?;
+    let person = |row: &Row| match StreamName::parse_own(row.get(0)) {
+        Some(StreamName::Person(uid)) => Some(uid),
+        _ => None,
+    };
+    Ok(rows.iter().filter_map(person).collect())
 }

@@ -8,12 +8,18 @@ mod bodies;
 
 use std::collections::BTreeMap;
 
-use deadpool_postgres::{Object, Pool, Transaction};
+use deadpool_postgres::Object;
 use domain::{Bits, Bucket, ConvId, Seq};
 use event_store::{Position, Shard};
 use tokio_postgres::types::ToSql;
 
-use crate::{CONVERSATION, apply::ApplyError, checkpoint, marks::bits::SqlBits, write::int};
+use crate::{
+    CONVERSATION,
+    apply::{ApplyError, BEGIN},
+    checkpoint,
+    marks::bits::SqlBits,
+    write::int,
+};
 
 /// Rows of one table that one transaction takes away.
 const ROWS_MAX: i64 = 5000;
@@ -38,31 +44,28 @@ pub(crate) struct Place {
 }
 
 /// Takes it out. To be run before the step that passes the event.
-pub(crate) async fn remove(pool: &Pool, place: Place, removal: &Removal) -> Result<(), ApplyError> {
-    let mut client = pool.get().await?;
+pub(crate) async fn remove(client: &Object, place: Place, removal: &Removal) -> Result<(), ApplyError> {
     let removed = match removal {
-        Removal::Expired { conv, up_to } => expired(&mut client, place, conv, *up_to).await,
-        Removal::Erased { conv, seqs } => erased(&mut client, place, conv, seqs).await,
+        Removal::Expired { conv, up_to } => expired(client, place, conv, *up_to).await,
+        Removal::Erased { conv, seqs } => erased(client, place, conv, seqs).await,
     };
-    if matches!(removed, Err(ApplyError::Database { .. })) {
-        // Whatever state it is in, nobody shall find out.
-        drop(Object::take(client));
+    if removed.is_err() {
+        // Whatever was begun. Where this fails, so will what comes next on this connection.
+        let _ = client.batch_execute("rollback").await;
     }
     removed
 }
 
-/// One short transaction.
+/// One short transaction; whoever began it sees to its end.
 struct Short<'a> {
-    transaction: Transaction<'a>,
+    client: &'a Object,
     doing: &'static str,
 }
 
 impl<'a> Short<'a> {
-    async fn begin(client: &'a mut Object, place: Place, doing: &'static str) -> Result<Self, ApplyError> {
-        let failed = |error| ApplyError::of(doing, error);
-        let transaction = client.transaction().await.map_err(failed)?;
-        transaction.batch_execute("set local synchronous_commit = off").await.map_err(failed)?;
-        let short = Self { transaction, doing };
+    async fn begin(client: &'a Object, place: Place, doing: &'static str) -> Result<Self, ApplyError> {
+        let short = Self { client, doing };
+        client.batch_execute(BEGIN).await.map_err(|error| ApplyError::of(doing, error))?;
         let position = int(place.position.get());
         let shard = i32::from(place.shard.get());
         short
@@ -77,19 +80,19 @@ impl<'a> Short<'a> {
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<tokio_postgres::Row>, ApplyError> {
         let failed = |error| ApplyError::of(self.doing, error);
-        let statement = self.transaction.prepare_cached(sql).await.map_err(failed)?;
-        self.transaction.query(&statement, params).await.map_err(failed)
+        let statement = self.client.prepare_cached(sql).await.map_err(failed)?;
+        self.client.query(&statement, params).await.map_err(failed)
     }
 
     async fn execute(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Result<u64, ApplyError> {
         let failed = |error| ApplyError::of(self.doing, error);
-        let statement = self.transaction.prepare_cached(sql).await.map_err(failed)?;
-        self.transaction.execute(&statement, params).await.map_err(failed)
+        let statement = self.client.prepare_cached(sql).await.map_err(failed)?;
+        self.client.execute(&statement, params).await.map_err(failed)
     }
 
     async fn commit(self) -> Result<(), ApplyError> {
-        let Self { transaction, doing } = self;
-        transaction.commit().await.map_err(|error| ApplyError::of(doing, error))
+        let Self { client, doing } = self;
+        client.batch_execute("commit").await.map_err(|error| ApplyError::of(doing, error))
     }
 }
 
@@ -103,7 +106,7 @@ const HANGS_ON: [&str; 6] = [
     include_str!("expire_buckets.sql"),
 ];
 
-async fn expired(client: &mut Object, place: Place, conv: &ConvId, up_to: Seq) -> Result<(), ApplyError> {
+async fn expired(client: &Object, place: Place, conv: &ConvId, up_to: Seq) -> Result<(), ApplyError> {
     let (text, last) = (conv.as_str(), int(up_to.get()));
     loop {
         let short = Short::begin(client, place, "let a history expire").await?;
@@ -132,7 +135,7 @@ async fn expired(client: &mut Object, place: Place, conv: &ConvId, up_to: Seq) -
     short.commit().await
 }
 
-async fn erased(client: &mut Object, place: Place, conv: &ConvId, seqs: &[Seq]) -> Result<(), ApplyError> {
+async fn erased(client: &Object, place: Place, conv: &ConvId, seqs: &[Seq]) -> Result<(), ApplyError> {
     let mut gone: BTreeMap<Bucket, Bits> = BTreeMap::new();
     for seq in seqs {
         gone.entry(Bucket::of(*seq)).or_default().set(Bucket::slot(*seq), true);

@@ -100,7 +100,7 @@ pub fn reason(text: &str) -> Result<Reason, Problem> {
 }
 
 /// A reason, for the record of accesses; none where it is no reason.
-fn told(text: &str) -> Option<&str> {
+pub fn told(text: &str) -> Option<&str> {
     Reason::parse(text).is_ok().then_some(text)
 }
 
