@@ -15,6 +15,7 @@ use reqwest::{Client, Method};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tokio::process::{Child, Command};
+use uuid::Uuid;
 
 use crate::database::connect;
 use crate::log::uid;
@@ -193,7 +194,13 @@ impl Site {
 
     /// A person with a connection of their own.
     pub fn person(&self, number: u64) -> Person<'_> {
-        let token = auth::sign(&self.secret, uid(number), &[], None, SystemClock.now(), TOKEN_TTL_S);
+        self.with_roles(number, &[])
+    }
+
+    /// The same with roles.
+    pub fn with_roles(&self, number: u64, roles: &[&str]) -> Person<'_> {
+        let roles: Vec<String> = roles.iter().map(|&role| role.to_owned()).collect();
+        let token = auth::sign(&self.secret, uid(number), &roles, None, SystemClock.now(), TOKEN_TTL_S);
         let client = Client::builder().pool_max_idle_per_host(1).timeout(ANSWER_TIME_MAX).build();
         Person {
             site: self,
@@ -281,8 +288,22 @@ pub struct Person<'a> {
 impl Person<'_> {
     /// Asks once. None where no answer came: then nobody knows what has been done.
     pub async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Option<Answer> {
+        self.ask_as(None, method, path, body).await
+    }
+
+    async fn ask_as(
+        &self,
+        key: Option<Uuid>,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Option<Answer> {
         let request = self.client.request(method, format!("{}{path}", self.site.base()));
         let request = request.bearer_auth(&self.token);
+        let request = match key {
+            Some(key) => request.header("idempotency-key", key.to_string()),
+            None => request,
+        };
         let request = if let Some(body) = body { request.json(body) } else { request };
         let response = request.send().await.ok()?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -292,9 +313,20 @@ impl Person<'_> {
 
     /// Asks again and again, as long as no answer comes or the server says that it may be asked again.
     pub async fn insist(&self, method: Method, path: &str, body: Option<&Value>) -> Answer {
+        self.insist_as(None, method, path, body).await
+    }
+
+    /// The same with an Idempotency-Key: all of it is one request.
+    pub async fn insist_as(
+        &self,
+        key: Option<Uuid>,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Answer {
         let answered = async {
             loop {
-                match self.ask(method.clone(), path, body).await {
+                match self.ask_as(key, method.clone(), path, body).await {
                     Some(answer) if answer.status == 503 || answer.status == 429 => {
                         assert!(answer.headers.contains_key("retry-after"), "{answer:?}");
                         let code = answer.problem().1;

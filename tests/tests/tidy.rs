@@ -154,7 +154,8 @@ fn dependencies(manifest: &str) -> BTreeSet<&str> {
 }
 
 fn is_query(path: &Path) -> bool {
-    has_extension(path, "sql") && !path.starts_with("migrations")
+    has_extension(path, "sql")
+        && !["migrations", "tests/golden"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// A query's file is named like a function and opens with its name and its promise.

@@ -161,3 +161,27 @@ async fn a_repeat_is_recognised_at_the_other_node_however_many_tokens_are_left_t
     other.stop().await;
     one.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_that_is_posted_at_one_node_is_pushed_at_the_other() {
+    let (one, other) = two().await;
+    let (mut ana, mut bo) = (listening(&one, 1).await, listening(&other, 2).await);
+    let admin = one.with_roles(9, &["admin"]);
+    for (to, content) in [(json!([2]), "to bo"), (json!("all"), "to all"), (json!([1]), "to ana")] {
+        let body = json!({"to": to, "category": "news", "content": content});
+        assert_eq!(admin.post("/v1/notifications", body).await.status, 201);
+    }
+    for (socket, expected) in [(&mut ana, ["to all", "to ana"]), (&mut bo, ["to bo", "to all"])] {
+        for content in expected {
+            let push = socket.push().await;
+            assert_eq!((&push["push"], &push["content"]), (&json!("notification"), &json!(content)));
+        }
+    }
+    let read = other.person(2).put("/v1/notifications/read", json!({"read_id": 2})).await;
+    assert_eq!(read.json, json!({"read_id": 2, "unread": 0}));
+    let mut elsewhere = listening(&one, 2).await;
+    let read = other.person(2).put("/v1/notifications/read", json!({"read_id": 3})).await;
+    assert_eq!(read.json["read_id"], 3);
+    let push = elsewhere.push().await;
+    assert_eq!((&push["push"], &push["read_id"]), (&json!("notifications_read"), &json!(3)));
+}

@@ -6,6 +6,7 @@
 
 mod away;
 mod imports;
+mod notified;
 mod promises;
 mod pushes;
 mod sends;
