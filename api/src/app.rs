@@ -13,6 +13,7 @@ use crate::{
     auth::{Caller, Tokens},
     config::{RATE_CONVERSATION, RATE_USER},
     cursor::Cursors,
+    keeping::Keeping,
     live::{Feed, typing::Typing},
     measures::Sizes,
     msg_ids::MsgIds,
@@ -31,6 +32,8 @@ pub struct App {
     pub store: Arc<dyn EventStore>,
     /// Records who does.
     pub accesses: AccessLog,
+    /// Holds, retention and erasure.
+    pub keeping: Keeping,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
     /// Takes commands about notifications.

@@ -2,6 +2,7 @@
 //! and so is whoever was refused. At the command line it is the operator, named by the account of the machine.
 
 pub mod as_of;
+pub mod hold;
 pub mod line;
 pub mod program;
 pub mod replay;
@@ -48,6 +49,14 @@ impl Asked {
     }
 }
 
+impl Caller {
+    /// As they stand in the record of accesses.
+    pub fn accessor(&self) -> Accessor {
+        let (device, correlation_id) = (self.device.clone(), self.correlation_id);
+        Accessor { by: Sender::Person(self.uid), device, correlation_id }
+    }
+}
+
 impl App {
     /// Records that a caller does something that wants the role `compliance`. To be called before anything is looked
     /// up, so that a refusal tells nothing.
@@ -63,12 +72,7 @@ impl App {
         action: Action,
         asked: Asked,
     ) -> Result<(), Problem> {
-        let accessor = Accessor {
-            by: Sender::Person(caller.uid),
-            device: caller.device.clone(),
-            correlation_id: caller.correlation_id,
-        };
-        self.accesses.record(accessor, asked.access(action, allowed)).await?;
+        self.accesses.record(caller.accessor(), asked.access(action, allowed)).await?;
         if allowed { Ok(()) } else { Err(Problem::new(Code::NotAllowed, "this wants the role compliance")) }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     clock::SystemClock,
     config::{CommonArgs, Config, ServeArgs},
     database::Database,
-    doctor, import, keys, logging,
+    doctor, import, keeping, keys, logging,
     migrate::migrate,
     serve,
     time_text::{parse_seconds, utc},
@@ -57,6 +57,8 @@ enum Command {
         #[command(subcommand)]
         command: audit::program::Command,
     },
+    /// Let what is too old go; see the table `retention` of the configuration
+    Retention(keeping::program::RetentionArguments),
     /// Play people against a server, as any client would, and judge it
     Bench {
         #[command(subcommand)]
@@ -108,6 +110,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         | Command::Token(_)
         | Command::Projections { .. }
         | Command::Audit { .. }
+        | Command::Retention(_)
         | Command::Bench { .. }
         | Command::MsgId { .. } => ServeArgs::default(),
     };
@@ -116,6 +119,9 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
     match command {
         Command::Serve(_) => runtime()?.block_on(serve::run(config))?,
         Command::Migrate => say(&runtime()?.block_on(migrated(&config))?)?,
+        Command::Retention(arguments) => {
+            return runtime()?.block_on(keeping::program::retention(&config, arguments));
+        }
         Command::Import(arguments) => return runtime()?.block_on(imported(&config, &arguments)),
         Command::Doctor => {
             let report = runtime()?.block_on(doctor::examine(&config));

@@ -16,6 +16,7 @@ pub mod door;
 pub mod entropy;
 pub mod import;
 pub mod instance;
+pub mod keeping;
 pub mod keys;
 pub mod live;
 pub mod logging;

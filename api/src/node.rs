@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use event_store::{Clock, EventStore};
+use event_store::{Clock, EventStore, surroundings::Surroundings};
 use projections::{
     Generation, Projector, ProjectorHandle, ReadModels,
     notification::{Inboxes, NOTIFICATION, NotificationProjector},
@@ -15,6 +15,7 @@ use crate::{
     app::{App, Limits},
     auth::Tokens,
     cursor::Cursors,
+    keeping::{Keeping, policy::Policy, upkeep::Upkeep},
     live::{Feed, typing::Typing},
     measures::{self, Sizes},
     presence::{self, Presence},
@@ -50,6 +51,8 @@ pub struct NodeSettings {
     pub instance: Option<u16>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// How old what was said may become.
+    pub retention: Policy,
 }
 
 /// Why a node did not start.
@@ -84,12 +87,13 @@ pub struct Node {
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
     verifying: Option<JoinHandle<()>>,
+    removals: Upkeep,
 }
 
 impl Node {
     /// Opens the log and the read models of a migrated database and starts everything that works on its own.
     pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
-        let NodeSettings { tokens, limits, instance, clock } = settings;
+        let NodeSettings { tokens, limits, instance, clock, retention } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
         let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
@@ -118,10 +122,13 @@ impl Node {
             let (store, entropy) = (Arc::clone(store), Arc::clone(&writer.entropy));
             tokio::spawn(verify::background::run(database.clone(), store, entropy, every))
         });
+        let surroundings = Surroundings { clock: Arc::clone(&clock), entropy: Arc::clone(&writer.entropy) };
+        let keeping = Keeping::new(database, store, &surroundings).map_err(NodeError::Live)?;
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let app = Arc::new(App {
             store: Arc::clone(store),
             accesses: writer.accesses.clone(),
+            keeping,
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
             inboxes,
@@ -141,8 +148,10 @@ impl Node {
             sizes,
             metrics,
         });
+        let removals =
+            Upkeep::start(app.keeping.clone(), app.commands.clone(), app.read_models.clone(), retention);
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, keeper, upkeep, verifying })
+        Ok(Self { app, writer, projector, notifications, keeper, upkeep, verifying, removals })
     }
 
     /// What handlers share.
@@ -152,9 +161,11 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, keeper, upkeep, verifying } = self;
+        let Self { app, writer, projector, notifications, keeper, upkeep, verifying, removals } = self;
         // It only reads.
         verifying.inspect(JoinHandle::abort);
+        // It goes on at the next start.
+        drop(removals);
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {

@@ -53,6 +53,9 @@ pub enum Code {
     OwnerStays,
     GroupDissolved,
     LegalHold,
+    HoldNotFound,
+    ErasureNotFound,
+    InvalidReason,
     ContentTooLarge,
     UnsupportedMediaType,
     InvalidBody,
@@ -109,6 +112,9 @@ impl Code {
             Self::OwnerStays => (409, "owner_stays", "The owner hands over first"),
             Self::GroupDissolved => (409, "group_dissolved", "This group was dissolved"),
             Self::LegalHold => (409, "legal_hold", "A legal hold stands"),
+            Self::ErasureNotFound => (404, "erasure_not_found", "Nobody has asked for this erasure"),
+            Self::HoldNotFound => (404, "hold_not_found", "No legal hold stands here"),
+            Self::InvalidReason => (422, "invalid_reason", "This is not a reason"),
             Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
             Self::UnsupportedMediaType => {
                 (415, "unsupported_media_type", "The body must be application/json")

@@ -55,7 +55,13 @@ pub async fn run(config: Config) -> Result<(), ServeError> {
     // Before the database, so that a taken port is told at once.
     let listener = listen(&config.listen).await?;
     let database = Database::open(&config).await?;
-    let settings = NodeSettings { tokens, limits: config.limits, instance: config.instance, clock };
+    let settings = NodeSettings {
+        tokens,
+        limits: config.limits,
+        instance: config.instance,
+        clock,
+        retention: config.retention,
+    };
     let served = serve_on(listener, database.config(), settings, stopped).await;
     database.close(&config.data).await?;
     served

@@ -5,6 +5,7 @@
 
 mod body;
 mod notification;
+mod person;
 
 use std::borrow::Cow;
 
@@ -13,6 +14,9 @@ use uuid::Uuid;
 
 pub use self::notification::{
     NOTIFICATION_SENT, NOTIFICATIONS_READ, decode_notification, encode_notification,
+};
+pub use self::person::{
+    ERASURE_ASKED, ERASURE_DONE, PERSON_HOLD_LIFTED, PERSON_HOLD_PLACED, decode_person, encode_person,
 };
 use crate::recorded::{Body, Recorded};
 
@@ -265,6 +269,10 @@ pub fn name(event_type: i16) -> &'static str {
             NOTIFICATION_SENT => "NotificationSent",
             NOTIFICATIONS_READ => "NotificationsRead",
             crate::access::ACCESS_RECORDED => "AccessRecorded",
+            PERSON_HOLD_PLACED => "PersonHoldPlaced",
+            PERSON_HOLD_LIFTED => "PersonHoldLifted",
+            ERASURE_ASKED => "ErasureAsked",
+            ERASURE_DONE => "ErasureDone",
             _ => "unknown",
         },
     }

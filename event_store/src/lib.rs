@@ -9,6 +9,7 @@ pub mod handler;
 pub mod memory;
 pub mod moment;
 pub mod notifications;
+pub mod persons;
 pub mod port;
 pub mod postgres;
 pub mod recorded;
@@ -19,6 +20,7 @@ pub mod vector;
 pub use access::{Access, AccessError, AccessLog, Accessor, Action};
 pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use notifications::{NotificationHandler, NotificationRequest};
+pub use persons::Persons;
 pub use port::{
     Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,
 };

@@ -5,10 +5,12 @@
 mod append;
 mod conversations;
 mod failure;
+pub mod holds;
 mod load;
 mod notifier;
 mod read;
 mod recent;
+pub mod removal;
 mod rows;
 mod since;
 mod turn;

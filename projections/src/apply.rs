@@ -12,7 +12,8 @@ use tokio_postgres::{Row, Statement, error::SqlState, types::ToSql};
 use crate::{
     CONVERSATION, checkpoint,
     effects::{Effects, Folded},
-    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError},
+    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError, message::Damaged},
+    removal::{self, Place},
     write::{Column, Write, int},
 };
 
@@ -38,6 +39,9 @@ pub(crate) enum ApplyError {
     /// A bucket has a hole.
     #[error(transparent)]
     Seal(#[from] SealError),
+    /// What is stored makes no sense.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
     /// The database is away.
     #[error("{doing}")]
     Database { doing: &'static str, source: tokio_postgres::Error },
@@ -47,7 +51,7 @@ pub(crate) enum ApplyError {
 }
 
 impl ApplyError {
-    fn of(doing: &'static str, source: tokio_postgres::Error) -> Self {
+    pub(crate) fn of(doing: &'static str, source: tokio_postgres::Error) -> Self {
         match source.code() {
             Some(state) if checkpoint::was_moved(state) => Self::Moved,
             Some(state) if is_about_data(state) => Self::Refused { doing, source },
@@ -62,7 +66,7 @@ impl ApplyError {
 
     /// Is it the batch's fault, and not the moment's?
     pub(crate) fn is_poison(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Seal(_))
+        matches!(self, Self::Refused { .. } | Self::Seal(_) | Self::Damaged(_))
     }
 }
 
@@ -72,17 +76,26 @@ pub(crate) fn is_about_data(state: &SqlState) -> bool {
 }
 
 /// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
-const BEGIN: &str = "begin; set local synchronous_commit = off";
+pub(crate) const BEGIN: &str = "begin; set local synchronous_commit = off";
 
 /// Applies a step. To be run to its end: followers stop between batches only.
 pub(crate) async fn apply(pool: &Pool, step: Step) -> Result<(), ApplyError> {
     let client = pool.get().await?;
-    let applied = Pipeline { client: &client }.apply(step).await;
+    let applied = removed_and_applied(&client, step).await;
     if matches!(applied, Err(ApplyError::Database { .. })) {
         // Whatever state it is in, nobody shall find out.
         drop(Object::take(client));
     }
     applied
+}
+
+/// What is gone goes first, in transactions of its own.
+async fn removed_and_applied(client: &Object, step: Step) -> Result<(), ApplyError> {
+    let place = Place { generation: step.generation, shard: step.shard, position: step.from };
+    for gone in &step.folded.effects.removals {
+        removal::remove(client, place, gone).await?;
+    }
+    Pipeline { client }.apply(step).await
 }
 
 struct Pipeline<'a> {
@@ -95,8 +108,18 @@ type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
 impl<'a> Pipeline<'a> {
     async fn apply(&self, step: Step) -> Result<(), ApplyError> {
         let Step { generation, shard, from, to, folded, now } = step;
-        let Effects { history, marks, reads, watermarks, settings, heads, members, mentions, departures } =
-            folded.effects;
+        let Effects {
+            history,
+            marks,
+            reads,
+            watermarks,
+            settings,
+            heads,
+            members,
+            mentions,
+            departures,
+            removals: _,
+        } = folded.effects;
         let mut plan = history.plan();
         let moved = Write {
             doing: "move the checkpoint",

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use domain::ConvId;
-use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError};
+use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError, codec::EventType};
 use tokio::{
     sync::{Semaphore, watch},
     time::{Instant, sleep, sleep_until},
@@ -216,20 +216,26 @@ impl Follower {
     }
 }
 
-/// Cuts so that no batch but one of a single event has more than [`BATCH_BYTES`] of bodies.
+/// Cuts so that no batch but one of a single event has more than [`BATCH_BYTES`] of bodies, and that an event which
+/// takes bodies away is a batch of its own: what it takes must be written before, and what comes after, after.
 fn batches(events: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
     let mut rest = events;
     std::iter::from_fn(move || {
         let mut bytes = 0;
         let fits = |event: &&Recorded| {
             bytes += body_len(event);
-            bytes <= BATCH_BYTES
+            bytes <= BATCH_BYTES && !takes_bodies(event)
         };
         let length = rest.iter().take_while(fits).count().max(1).min(rest.len());
         let (batch, after) = rest.split_at(length);
         rest = after;
         (!batch.is_empty()).then_some(batch)
     })
+}
+
+/// Does it take bodies out of the history?
+pub(crate) fn takes_bodies(event: &Recorded) -> bool {
+    [EventType::HistoryExpired as i16, EventType::BodiesErased as i16].contains(&event.header.event_type)
 }
 
 fn body_len(event: &Recorded) -> usize {
@@ -259,5 +265,14 @@ mod tests {
             batches(&events).map(|batch| batch.iter().map(|event| event.header.version).collect()).collect();
         assert_eq!(cut, [vec![1, 2], vec![3], vec![4], vec![5]]);
         assert_eq!(batches(&[]).count(), 0);
+    }
+
+    #[test]
+    fn what_takes_bodies_away_is_a_batch_of_its_own() {
+        let mut events = [1, 2, 3, 4, 5, 6].map(|version| read("grp-a", version));
+        events[0].header.event_type = EventType::BodiesErased as i16;
+        events[3].header.event_type = EventType::HistoryExpired as i16;
+        let cut: Vec<usize> = batches(&events).map(<[Recorded]>::len).collect();
+        assert_eq!(cut, [1, 2, 1, 2]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use event_store::surroundings::Clock;
 use event_store::{CommandHandler, EventStore};
 use quipu::auth::{self, Tokens};
+use quipu::keeping::policy::Policy;
 use quipu::{Limits, Node, NodeSettings, router};
 use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
 use serde_json::Value;
@@ -85,7 +86,13 @@ impl Server {
         let database = database.into();
         let clock = HandClock::new();
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
-        let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone() };
+        let settings = NodeSettings {
+            tokens,
+            limits,
+            instance: None,
+            clock: clock.clone(),
+            retention: Policy::default(),
+        };
         let node = Node::start(&database.config, settings).await.expect("start a node");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
         let base = format!("http://{}", listener.local_addr().expect("an address"));

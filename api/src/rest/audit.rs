@@ -2,5 +2,7 @@
 
 pub mod accesses;
 pub mod as_of;
+pub mod erasures;
 pub mod events;
+pub mod holds;
 pub mod message;

@@ -29,6 +29,7 @@ pub(super) struct Report {
     parked: u64,
     unreadable: u64,
     behind: u64,
+    removing: u64,
     /// Of which only some members' eyes were looked through.
     partly: u64,
 }
@@ -42,7 +43,7 @@ impl Report {
             ProgressBar::new(due).with_style(style)
         });
         let (conversations, messages, drifts, shown) = (0, 0, 0, 0);
-        let (parked, unreadable, behind, partly, last_line) = (0, 0, 0, 0, Instant::now());
+        let (parked, unreadable, behind, removing, partly, last_line) = (0, 0, 0, 0, 0, Instant::now());
         Self {
             due,
             bar,
@@ -54,6 +55,7 @@ impl Report {
             parked,
             unreadable,
             behind,
+            removing,
             partly,
         }
     }
@@ -69,6 +71,7 @@ impl Report {
             Ok(verified) => {
                 self.messages += verified.messages;
                 self.drifts += verified.drifts.count;
+                self.removing += u64::from(verified.removing);
                 self.behind += u64::from(verified.behind);
                 self.partly += u64::from(verified.viewers < verified.members);
                 for drift in &verified.drifts.told {
@@ -105,13 +108,27 @@ impl Report {
 
     /// The last lines.
     pub fn text(&self, whole: bool) -> String {
-        let Self { due, conversations, messages, drifts, shown, parked, unreadable, behind, partly, .. } =
-            self;
+        let Self {
+            due,
+            conversations,
+            messages,
+            drifts,
+            shown,
+            parked,
+            unreadable,
+            behind,
+            removing,
+            partly,
+            ..
+        } = self;
         let mut text = format!("compared {conversations} of {due} conversations with {messages} messages: ");
         // Writing to a string cannot fail.
         let _ = write!(text, "{drifts} drifts, {parked} parked, {unreadable} unreadable");
         if *shown > SHOWN_MAX {
             let _ = write!(text, "\nonly the first {SHOWN_MAX} drifts are shown");
+        }
+        if *removing > 0 {
+            let _ = write!(text, "\n{removing} were left out: bodies are being taken out of them just now");
         }
         if *behind > 0 {
             let _ = write!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use domain::{Ms, Notification, NotificationEvent, NotificationId, Recipients, Uid};
-use event_store::{Recorded, codec};
+use event_store::{Recorded, StreamName, codec};
 
 use crate::{
     effects::chain_of,
@@ -25,6 +25,10 @@ pub(super) struct Effects {
 pub(super) fn fold(events: &[Recorded]) -> Effects {
     let mut effects = Effects::default();
     for recorded in events {
+        // The shard has other streams, too: of persons, of accesses, of checkpoints.
+        if !matches!(recorded.header.stream, StreamName::Notification | StreamName::Inbox(_)) {
+            continue;
+        }
         match codec::decode_notification(recorded) {
             Ok(NotificationEvent::Sent { notification, at, .. }) => {
                 effects.tell(NotificationId::new(recorded.header.version), notification, at);
@@ -95,5 +99,39 @@ impl Effects {
         ]
         .into_iter()
         .flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::{EventId, Uid};
+    use event_store::{
+        Origin, Shard,
+        chain::{Unsealed, seal},
+        codec::Encoded,
+        port::{ShardHead, StreamHead},
+    };
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn other_streams_of_the_shard_are_nobodys_notification() {
+        let uid = Uid::new(1).unwrap();
+        for stream in [StreamName::Person(uid), StreamName::Audit, StreamName::Checkpoint] {
+            let body = b"{}".to_vec();
+            let encoded = Encoded { event_type: 43, schema_version: 1, body, message: None };
+            let unsealed = Unsealed {
+                event_id: EventId::new(Uuid::nil()),
+                encoded,
+                actor: 0,
+                device: None,
+                origin: Origin::Live,
+                correlation_id: Uuid::nil(),
+            };
+            let (mut shard, mut head) = (ShardHead::default(), StreamHead::default());
+            let event = seal(unsealed, Shard::OWN, stream, &mut shard, &mut head, 0, [0; 16]);
+            assert_eq!(fold(&[event]), Effects::default());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Tells a conversation's events to a replay, stream by stream and page by page, up to a position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{
     ConvId, Event, Fact, Labels, Recall, Replay, Sender, Seq, StreamKind, Uid,
@@ -29,12 +29,21 @@ pub(crate) struct Told<'a> {
     next: [u64; 3],
     /// Everything up to here has been told of marks and the group.
     pub position: Position,
+    /// Every position up to which marks were told.
+    pub stops: BTreeSet<Position>,
 }
 
 impl<'a> Told<'a> {
     pub(crate) fn new(store: &'a dyn EventStore, conv: &ConvId) -> Self {
         let replay = Replay::new(conv);
-        Self { store, conv: conv.clone(), replay, next: [1; 3], position: Position::START }
+        Self {
+            store,
+            conv: conv.clone(),
+            replay,
+            next: [1; 3],
+            position: Position::START,
+            stops: BTreeSet::new(),
+        }
     }
 
     /// The changes of the group up to a position: who is in it.
@@ -47,6 +56,7 @@ impl<'a> Told<'a> {
         self.group_to(position).await?;
         self.tell(StreamKind::Mark, position, u64::MAX, |_| {}).await?;
         self.position = self.position.max(position);
+        self.stops.insert(position);
         Ok(())
     }
 
@@ -245,7 +255,7 @@ fn fact(seq: Seq, event: &Event) -> Option<Fact> {
 /// First and last of each run of consecutive numbers.
 fn runs(seqs: impl IntoIterator<Item = Seq>) -> Vec<(Seq, Seq)> {
     let mut runs: Vec<(Seq, Seq)> = Vec::new();
-    for seq in seqs.into_iter().collect::<std::collections::BTreeSet<_>>() {
+    for seq in seqs.into_iter().collect::<BTreeSet<_>>() {
         match runs.last_mut() {
             Some((_, last)) if last.next() == seq => *last = seq,
             _ => runs.push((seq, seq)),

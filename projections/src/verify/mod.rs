@@ -12,8 +12,8 @@ mod views;
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{ConvId, Uid};
-use event_store::{EventStore, Position, Shard, StoreError};
+use domain::{ConvId, Event, Uid};
+use event_store::{EventStore, Position, Recorded, Shard, StoreError};
 use tokio::time::sleep;
 use tokio_postgres::Row;
 
@@ -31,6 +31,11 @@ const DOING: &str = "verify a conversation";
 /// time. What the tables hold is compared of everybody.
 pub const VIEWERS_MAX: usize = 64;
 
+/// The first wait for something to be taken out of the read models, doubled with each further one.
+const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
+/// Past this a conversation is left for another time.
+const REMOVAL_PAUSE_MAX: Duration = Duration::from_secs(2);
+
 /// What came of one conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
@@ -46,6 +51,8 @@ pub struct Verified {
     pub viewers: u64,
     /// It was not looked at: an event of it could not be applied, and it waits for an operator.
     pub parked: bool,
+    /// It was not compared: what retention or an erasure takes is being taken out of the read models just now.
+    pub removing: bool,
     /// Where the read models are not what the log says.
     pub drifts: Drifts,
 }
@@ -88,6 +95,19 @@ impl Verifier {
 
     /// Compares one conversation. `turn` says which members are taken where there are many.
     pub async fn conversation(&self, conv: &ConvId, turn: u64) -> Result<Verified, VerifyError> {
+        let mut pause = REMOVAL_PAUSE;
+        loop {
+            let verified = self.compared(conv, turn).await?;
+            if !verified.removing || pause > REMOVAL_PAUSE_MAX {
+                return Ok(verified);
+            }
+            sleep(pause).await;
+            pause *= 2;
+        }
+    }
+
+    /// Compares it once.
+    async fn compared(&self, conv: &ConvId, turn: u64) -> Result<Verified, VerifyError> {
         let head = self.store.conversation_position(conv).await?;
         if head == Position::START {
             return Err(PastError::NoSuchConversation(conv.clone()).into());
@@ -110,6 +130,10 @@ impl Verifier {
         if drifts.count > 0 && self.is_parked(conv).await?.1 {
             (parked, drifts) = (true, Drifts::of(conv));
         }
+        let removing = drifts.count > 0 && self.was_removing(&told).await?;
+        if removing {
+            drifts = Drifts::of(conv);
+        }
         Ok(Verified {
             position: told.position,
             behind: told.position < head,
@@ -117,8 +141,24 @@ impl Verifier {
             members: told.replay.members().len() as u64,
             viewers: viewers.len() as u64,
             parked,
+            removing,
             drifts,
         })
+    }
+
+    /// What is taken out of the read models goes before their checkpoint passes the event that says so. Was that so at
+    /// one of the positions at which we looked?
+    async fn was_removing(&self, told: &Told<'_>) -> Result<bool, VerifyError> {
+        let shard = Shard::of(told.replay.conv(), self.store.info().shards);
+        for stop in &told.stops {
+            let next = self.store.read_shard(shard, *stop, 1).await?;
+            let of = |event: &&Recorded| event.header.stream.conv() == Some(told.replay.conv());
+            let removal = next.first().filter(of).and_then(|event| event.event().ok());
+            if matches!(removal, Some(Event::HistoryExpired { .. } | Event::BodiesErased { .. })) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Where the read models stand, and whether they have given up on this conversation.
