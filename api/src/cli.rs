@@ -132,7 +132,9 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
             let (secret, device) = (keys::secret(&config)?, args.device.as_deref());
             say(&auth::sign(&secret, args.uid, &args.role, device, SystemClock.now(), args.ttl)?)?;
         }
-        Command::Projections { action } => return runtime()?.block_on(verify::command(&config, &action)),
+        Command::Projections { action: verify::Action::Verify(arguments) } => {
+            return runtime()?.block_on(verify::command(&config, &arguments));
+        }
         Command::Audit { command } => return runtime()?.block_on(audit::program::run(&config, command)),
         Command::Bench { mode } => return bench(&config, &mode),
         Command::MsgId { id } => {

@@ -1,5 +1,5 @@
-//! `quipu projections verify`: the arguments, which conversations are compared, what is printed and the exit code. Works
-//! on the database, beside a running `serve` or without one. Comparing itself is in `projections`.
+//! `quipu projections verify`: the arguments, which conversations are compared, what is printed and the exit code.
+//! Works on the database, beside a running `serve` or without one. Comparing itself is in `projections`.
 
 pub mod background;
 mod names;
@@ -58,7 +58,8 @@ pub enum Action {
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// So many conversations, drawn anew each time [default: 1000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SAMPLE_MAX), conflicts_with_all = ["all", "conv"])]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=SAMPLE_MAX))]
+    #[arg(conflicts_with_all = ["all", "conv"])]
     sample: Option<u32>,
     /// Every conversation
     #[arg(long, conflicts_with = "conv")]
@@ -74,10 +75,7 @@ const SAMPLE_MAX: i64 = 1_000_000;
 const SAMPLE: u32 = 1000;
 
 /// Compares, on a Postgres that is shared with a running `serve` or started for as long as it takes.
-pub async fn command(
-    config: &Config,
-    Action::Verify(arguments): &Action,
-) -> Result<ExitCode, Box<dyn Error>> {
+pub async fn command(config: &Config, arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let database = Database::open(config).await?;
     let done = command_on(database.config(), arguments).await;
     database.close(&config.data).await?;

@@ -207,8 +207,8 @@ impl Verifier {
     }
 }
 
-/// Which events raised a position and who had left was not kept before V5__sync.sql, and no cursor is older than that: such
-/// rows have the position 0, and there may be no departure. A rebuild brings both.
+/// Which events raised a position and who had left was not kept before V5__sync.sql, and no cursor is older than that:
+/// such rows have the position 0, and there may be no departure. A rebuild brings both.
 fn pardon_what_was_not_kept(expected: &mut Fields, found: &mut Fields) {
     let position = |table, uid| Field { table, uid, name: "position".to_owned() };
     let people: BTreeSet<_> = expected.keys().map(|field| field.uid).collect();
