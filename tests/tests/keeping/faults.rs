@@ -133,12 +133,7 @@ async fn a_retention_that_is_killed_goes_on_and_takes_nothing_young() {
         say(&ana, if n % 5 == 0 { "p2p-1-3" } else { CHAT }, &words(&mut dice), None).await;
     }
     site.caught_up().await;
-    // A year goes by, for what stands in the database. The server must not remember otherwise.
-    server.kill().await;
-    let migrating = site.start(&["retention", "--dry-run"]);
-    until("the dry run is over", async || !migrating.output().is_empty()).await;
-    drop(migrating);
-    let server = site.serve().await;
+    // A year goes by, for what stands in the database.
     let a_year_ago = "select log.ensure_body_month(min(recorded_at) - 31536000000) from log.event;
                       update log.body set recorded_at = recorded_at - 31536000000;
                       update log.event set recorded_at = recorded_at - 31536000000;";
