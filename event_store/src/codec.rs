@@ -278,6 +278,12 @@ pub fn name(event_type: i16) -> &'static str {
     }
 }
 
+/// Does this event take bodies of messages away?
+pub fn takes_bodies(event: &Recorded) -> bool {
+    let removals = [EventType::HistoryExpired as i16, EventType::BodiesErased as i16];
+    removals.contains(&event.header.event_type)
+}
+
 /// A message's sender and time from its header, without its body.
 pub fn message_fact(recorded: &Recorded) -> Option<(Seq, u64, i64)> {
     let header = &recorded.header;

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use domain::ConvId;
-use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError, codec::EventType};
+use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError, codec};
 use tokio::{
     sync::{Semaphore, watch},
     time::{Instant, sleep, sleep_until},
@@ -224,18 +224,13 @@ fn batches(events: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
         let mut bytes = 0;
         let fits = |event: &&Recorded| {
             bytes += body_len(event);
-            bytes <= BATCH_BYTES && !takes_bodies(event)
+            bytes <= BATCH_BYTES && !codec::takes_bodies(event)
         };
         let length = rest.iter().take_while(fits).count().max(1).min(rest.len());
         let (batch, after) = rest.split_at(length);
         rest = after;
         (!batch.is_empty()).then_some(batch)
     })
-}
-
-/// Does it take bodies out of the history?
-pub(crate) fn takes_bodies(event: &Recorded) -> bool {
-    [EventType::HistoryExpired as i16, EventType::BodiesErased as i16].contains(&event.header.event_type)
 }
 
 fn body_len(event: &Recorded) -> usize {
@@ -248,6 +243,8 @@ fn body_len(event: &Recorded) -> usize {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+
+    use event_store::codec::EventType;
 
     use super::*;
     use crate::effects::tests::read;

@@ -81,6 +81,7 @@ impl Keeping {
         let _job = self.job().await?;
         let mut report = Report::new();
         let correlation_id = uuid_v7(self.surroundings.clock.now(), &*self.surroundings.entropy);
+        tracing::info!("retention takes what is too old");
         let held: HashSet<ConvId> = self.held_by_people(read_models).await?.into_iter().collect();
         let mut pages = Pages::begin(self, policy).await?;
         while let Some(page) = pages.next(self, policy).await? {
