@@ -15,6 +15,7 @@ use crate::{
     auth::{Caller, Tokens},
     config::{RATE_CONVERSATION, RATE_USER},
     cursor::Cursors,
+    keeping::Keeping,
     live::{Feed, typing::Typing},
     measures::Sizes,
     msg_ids::MsgIds,
@@ -38,6 +39,8 @@ pub struct App {
     pub audit_key: VerifyingKey,
     /// Records who does.
     pub accesses: AccessLog,
+    /// Holds, retention and erasure.
+    pub keeping: Keeping,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
     /// Rebuilds read models and tells how they stand.

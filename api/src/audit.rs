@@ -4,6 +4,7 @@
 pub mod as_of;
 pub mod bar;
 pub mod checkpointer;
+pub mod hold;
 pub mod key;
 pub mod line;
 pub mod program;
@@ -52,6 +53,14 @@ impl Asked {
     }
 }
 
+impl Caller {
+    /// As they stand in the record of accesses.
+    pub fn accessor(&self) -> Accessor {
+        let (device, correlation_id) = (self.device.clone(), self.correlation_id);
+        Accessor { by: Sender::Person(self.uid), device, correlation_id }
+    }
+}
+
 impl App {
     /// Records that a caller does something that wants the role `compliance`. To be called before anything is looked
     /// up, so that a refusal tells nothing.
@@ -67,12 +76,7 @@ impl App {
         action: Action,
         asked: Asked,
     ) -> Result<(), Problem> {
-        let accessor = Accessor {
-            by: Sender::Person(caller.uid),
-            device: caller.device.clone(),
-            correlation_id: caller.correlation_id,
-        };
-        self.accesses.record(accessor, asked.access(action, allowed)).await?;
+        self.accesses.record(caller.accessor(), asked.access(action, allowed)).await?;
         if allowed { Ok(()) } else { Err(Problem::new(Code::NotAllowed, "this wants the role compliance")) }
     }
 }

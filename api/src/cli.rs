@@ -17,7 +17,7 @@ use crate::{
     clock::SystemClock,
     config::{CommonArgs, Config, ServeArgs},
     database::Database,
-    doctor, export, generations, import, keys, logging,
+    doctor, export, generations, import, keeping, keys, logging,
     migrate::migrate,
     serve,
     time_text::{parse_seconds, utc},
@@ -58,6 +58,8 @@ enum Command {
     },
     /// Take out a conversation for compliance, or what one person may see; each is recorded
     Export(export::Arguments),
+    /// Let what is too old go; see the table `retention` of the configuration
+    Retention(keeping::program::RetentionArguments),
     /// Play people against a server, as any client would, and judge it
     Bench {
         #[command(subcommand)]
@@ -110,6 +112,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         | Command::Token(_)
         | Command::Audit { .. }
         | Command::Export(_)
+        | Command::Retention(_)
         | Command::Bench { .. }
         | Command::MsgId { .. } => ServeArgs::default(),
     };
@@ -118,6 +121,9 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
     match command {
         Command::Serve(_) => runtime()?.block_on(serve::run(config))?,
         Command::Migrate => say(&runtime()?.block_on(migrated(&config))?)?,
+        Command::Retention(arguments) => {
+            return runtime()?.block_on(keeping::program::retention(&config, arguments));
+        }
         Command::Import(arguments) => return runtime()?.block_on(imported(&config, &arguments)),
         Command::Projections { action } => {
             return runtime()?.block_on(generations::command(&config, &action));

@@ -10,7 +10,11 @@ use clap::{Args, ValueEnum};
 use domain::{Ms, snowflake::INSTANCES};
 use serde::Deserialize;
 
-use crate::{app::Limits, rates::Rate};
+use crate::{
+    app::Limits,
+    keeping::policy::{Policy, PolicyError, PolicyFile},
+    rates::Rate,
+};
 
 /// Where `serve` listens if nobody says otherwise: this machine only.
 const LISTEN: &str = "127.0.0.1:7300";
@@ -108,6 +112,12 @@ pub struct ServeArgs {
     /// Is told who is online, to those who talk with them? [default: false]
     #[arg(long, env = "QUIPU_PRESENCE", value_name = "BOOL")]
     pub presence: Option<bool>,
+    /// Does what is too old go by itself? What is too old stands in the file's table `retention` [default: false]
+    #[arg(long, env = "QUIPU_RETENTION", value_name = "BOOL")]
+    pub retention: Option<bool>,
+    /// How old what was said may become, in days; 0: any age [default: 183]
+    #[arg(long, env = "QUIPU_RETENTION_DAYS", value_name = "DAYS")]
+    pub retention_days: Option<u32>,
 }
 
 /// How logs look.
@@ -145,6 +155,8 @@ struct File {
     checkpoint_every_s: Option<u32>,
     typing: Option<bool>,
     presence: Option<bool>,
+    #[serde(default)]
+    retention: PolicyFile,
 }
 
 /// What stands.
@@ -170,6 +182,8 @@ pub struct Config {
     pub listen: String,
     /// How much is too much.
     pub limits: Limits,
+    /// How old what was said may become.
+    pub retention: Policy,
 }
 
 /// Why there is no configuration.
@@ -191,6 +205,9 @@ pub enum ConfigError {
         /// What went wrong.
         source: Box<toml::de::Error>,
     },
+    /// Of the table `retention`.
+    #[error("configure retention")]
+    Retention(#[from] PolicyError),
     /// Outside its bounds.
     #[error("configure {name}: it is {from} to {to}")]
     Bounds {
@@ -280,6 +297,7 @@ impl Config {
                 typing_every: defaults.typing_every.filter(|_| typing),
                 ..defaults
             },
+            retention: Policy::merge(serve.retention, serve.retention_days, file.retention)?,
         })
     }
 }

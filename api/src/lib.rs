@@ -18,6 +18,7 @@ pub mod export;
 pub mod generations;
 pub mod import;
 pub mod instance;
+pub mod keeping;
 pub mod keys;
 pub mod live;
 pub mod logging;

@@ -13,6 +13,7 @@ use crate::{
     audit::checkpointer::{self, Checkpointer},
     auth::Tokens,
     cursor::Cursors,
+    keeping::{Keeping, policy::Policy, upkeep::Upkeep},
     live::{Feed, typing::Typing},
     measures::{self, Sizes},
     presence::{self, Presence},
@@ -45,6 +46,8 @@ pub struct NodeSettings {
     pub clock: Arc<dyn Clock>,
     /// Who signs checkpoints, and how often.
     pub checkpoints: checkpointer::Settings,
+    /// How old what was said may become.
+    pub retention: Policy,
 }
 
 /// Why a node did not start.
@@ -80,12 +83,13 @@ pub struct Node {
     upkeep: JoinHandle<()>,
     verifying: Option<JoinHandle<()>>,
     checkpointer: Option<Checkpointer>,
+    removals: Upkeep,
 }
 
 impl Node {
     /// Opens the log and the read models of a migrated database and starts everything that works on its own.
     pub async fn start(database: &Config, settings: NodeSettings) -> Result<Self, NodeError> {
-        let NodeSettings { tokens, limits, instance, clock, checkpoints } = settings;
+        let NodeSettings { tokens, limits, instance, clock, checkpoints, retention } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
         let projectors = Projectors::start(database, Arc::clone(store), Arc::clone(&clock)).await?;
@@ -108,17 +112,19 @@ impl Node {
             let run = verify::background::run(database.clone(), store, entropy, projectors.watch(), every);
             tokio::spawn(run)
         });
+        let surroundings = writer.surroundings();
+        let keeping = Keeping::new(database, store, &surroundings).map_err(NodeError::Live)?;
         let sizes = Sizes::new(event_store::postgres::pool(database, 1).map_err(NodeError::Live)?);
         let pool = event_store::postgres::pool(database, PROOF_CONNECTIONS).map_err(NodeError::Proof)?;
         let proof = LogReader::new(pool, store.info().clone());
         let audit_key = checkpoints.key.verifying_key();
-        let surroundings = writer.surroundings();
         let checkpointer = Checkpointer::start(&proof, store, surroundings, checkpoints);
         let app = Arc::new(App {
             proof,
             audit_key,
             store: Arc::clone(store),
             accesses: writer.accesses.clone(),
+            keeping,
             commands: writer.commands.clone(),
             notifications: writer.notifications.clone(),
             inboxes,
@@ -139,8 +145,10 @@ impl Node {
             sizes,
             metrics,
         });
+        let removals =
+            Upkeep::start(app.keeping.clone(), app.commands.clone(), app.read_models.clone(), retention);
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying, checkpointer })
+        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying, checkpointer, removals })
     }
 
     /// What handlers share.
@@ -150,9 +158,12 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying, checkpointer } = self;
+        let Self { app, writer, projectors, rebuilds, keeper, upkeep, verifying, checkpointer, removals } =
+            self;
         // It only reads.
         verifying.inspect(JoinHandle::abort);
+        // It goes on at the next start.
+        drop(removals);
         let hub = Arc::clone(&app.live.hub);
         hub.close();
         if tokio::time::timeout(GOODBYE_TIME_MAX, hub.emptied()).await.is_err() {

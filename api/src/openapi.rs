@@ -42,6 +42,8 @@ use crate::{
         projections::all, projections::rebuild, projections::roll_back, projections::drop_other,
         audit::events::events, audit::as_of::as_of, audit::message::message, audit::accesses::accesses,
         audit::verify::verify,
+        audit::erasures::ask, audit::erasures::show,
+        audit::holds::list, audit::holds::show, audit::holds::place, audit::holds::lift,
         operations::healthz, operations::readyz, operations::metrics,
     ),
     components(schemas(ProblemBody, SystemContent)),
@@ -192,6 +194,20 @@ problems! {
     AuditMessageProblems = [[Code::NotAllowed, Code::MessageNotFound, Code::TooManyRequests]];
     /// Of the record of accesses.
     AccessesProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
+    /// Of a hold.
+    HoldProblems = [OF_BODIES, [
+        Code::InvalidConvId, Code::InvalidUid, Code::InvalidReason, Code::NotAllowed, Code::ConversationNotFound,
+        Code::HoldNotFound, Code::TooManyRequests, Code::CommandRefused
+    ]];
+    /// Of an erasure that is asked for.
+    ErasuresProblems = [OF_BODIES, [
+        Code::InvalidUid, Code::InvalidReason, Code::NotAllowed, Code::LegalHold, Code::TooManyRequests,
+        Code::CommandRefused
+    ]];
+    /// Of the question how an erasure stands.
+    ErasureProblems = [[Code::InvalidUid, Code::NotAllowed, Code::ErasureNotFound, Code::TooManyRequests]];
+    /// Of the list of holds.
+    HoldsProblems = [[Code::InvalidParameter, Code::NotAllowed, Code::TooManyRequests]];
     /// Of an end of a group.
     DissolveProblems = [OF_COMMANDS, [Code::NotAGroup, Code::NotAllowed]];
 }

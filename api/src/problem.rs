@@ -58,6 +58,9 @@ pub enum Code {
     GenerationLeft,
     NoOtherGeneration,
     LegalHold,
+    HoldNotFound,
+    ErasureNotFound,
+    InvalidReason,
     ContentTooLarge,
     UnsupportedMediaType,
     InvalidBody,
@@ -124,6 +127,9 @@ impl Code {
                 (409, "no_other_generation", "There is no whole generation but the one that serves")
             }
             Self::LegalHold => (409, "legal_hold", "A legal hold stands"),
+            Self::ErasureNotFound => (404, "erasure_not_found", "Nobody has asked for this erasure"),
+            Self::HoldNotFound => (404, "hold_not_found", "No legal hold stands here"),
+            Self::InvalidReason => (422, "invalid_reason", "This is not a reason"),
             Self::ContentTooLarge => (413, "content_too_large", "This is too large"),
             Self::UnsupportedMediaType => {
                 (415, "unsupported_media_type", "The body must be application/json")

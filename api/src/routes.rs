@@ -58,6 +58,13 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
         .route("/v1/audit/verify", get(audit::verify::verify))
         .route("/v1/audit/accesses", get(audit::accesses::accesses))
+        .route("/v1/audit/erasures", post(audit::erasures::ask))
+        .route("/v1/audit/erasures/{uid}", get(audit::erasures::show))
+        .route("/v1/audit/holds", get(audit::holds::list))
+        .route(
+            "/v1/audit/holds/{subject}",
+            get(audit::holds::show).put(audit::holds::place).delete(audit::holds::lift),
+        )
         .route("/healthz", get(operations::healthz))
         .route("/readyz", get(operations::readyz))
         .route("/metrics", get(operations::metrics))

@@ -64,8 +64,14 @@ pub async fn run(config: Config) -> Result<(), ServeError> {
     let database = Database::open(&config).await?;
     let checkpoints =
         checkpointer::Settings { key: key::signing_key(&config)?, every: config.checkpoint_every };
-    let settings =
-        NodeSettings { tokens, limits: config.limits, instance: config.instance, clock, checkpoints };
+    let settings = NodeSettings {
+        tokens,
+        limits: config.limits,
+        instance: config.instance,
+        clock,
+        checkpoints,
+        retention: config.retention,
+    };
     let served = serve_on(listener, database.config(), settings, stopped).await;
     database.close(&config.data).await?;
     served

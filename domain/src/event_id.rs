@@ -31,7 +31,7 @@ impl EventId {
         self.0
     }
 
-    fn named(text: &str) -> Self {
+    pub(crate) fn named(text: &str) -> Self {
         Self(Uuid::new_v5(&NAMESPACE, text.as_bytes()))
     }
 

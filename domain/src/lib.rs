@@ -16,6 +16,7 @@ pub mod ids;
 pub mod keeping;
 pub mod notice;
 pub mod notification;
+pub mod person;
 pub mod rejection;
 pub mod replay;
 pub mod snowflake;
@@ -38,6 +39,7 @@ pub use notification::{
     Category, Notification, NotificationCommand, NotificationContent, NotificationError, NotificationEvent,
     NotificationId, NotificationReply, Notifications, Posted, Recipients,
 };
+pub use person::{Erasure, PersonCommand, PersonEvent, PersonReply, PersonState};
 pub use rejection::Rejection;
 pub use replay::Replay;
 pub use snowflake::{MsgId, Snowflake};

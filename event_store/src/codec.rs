@@ -6,6 +6,7 @@
 mod body;
 mod checkpoint;
 mod notification;
+mod person;
 
 use std::borrow::Cow;
 
@@ -15,6 +16,9 @@ use uuid::Uuid;
 pub use self::checkpoint::{CHECKPOINT_MADE, decode_checkpoint, encode_checkpoint, read_checkpoint};
 pub use self::notification::{
     NOTIFICATION_SENT, NOTIFICATIONS_READ, decode_notification, encode_notification,
+};
+pub use self::person::{
+    ERASURE_ASKED, ERASURE_DONE, PERSON_HOLD_LIFTED, PERSON_HOLD_PLACED, decode_person, encode_person,
 };
 use crate::recorded::{Body, Recorded};
 
@@ -267,9 +271,19 @@ pub fn name(event_type: i16) -> &'static str {
             NOTIFICATION_SENT => "NotificationSent",
             NOTIFICATIONS_READ => "NotificationsRead",
             crate::access::ACCESS_RECORDED => "AccessRecorded",
+            PERSON_HOLD_PLACED => "PersonHoldPlaced",
+            PERSON_HOLD_LIFTED => "PersonHoldLifted",
+            ERASURE_ASKED => "ErasureAsked",
+            ERASURE_DONE => "ErasureDone",
             _ => "unknown",
         },
     }
+}
+
+/// Does this event take bodies of messages away?
+pub fn takes_bodies(event: &Recorded) -> bool {
+    let removals = [EventType::HistoryExpired as i16, EventType::BodiesErased as i16];
+    removals.contains(&event.header.event_type)
 }
 
 /// A message's sender and time from its header, without its body.

@@ -12,6 +12,7 @@ pub mod memory;
 pub mod merkle;
 pub mod moment;
 pub mod notifications;
+pub mod persons;
 pub mod port;
 pub mod postgres;
 pub mod recorded;
@@ -23,6 +24,7 @@ pub mod verify;
 pub use access::{Access, AccessError, AccessLog, Accessor, Action};
 pub use handler::{CommandError, CommandHandler, Limit, OverLimit, Pending, Request, Sequence};
 pub use notifications::{NotificationHandler, NotificationRequest};
+pub use persons::Persons;
 pub use port::{
     Append, AppendError, Appended, Batch, EventStore, LogInfo, ShardHead, Since, StoreError, Turn,
 };

@@ -5,11 +5,13 @@
 mod append;
 mod conversations;
 mod failure;
+pub mod holds;
 mod load;
 mod notifier;
 pub mod proof;
 mod read;
 mod recent;
+pub mod removal;
 mod rows;
 mod since;
 mod turn;

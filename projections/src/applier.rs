@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use deadpool_postgres::Object;
 use domain::ConvId;
-use event_store::{Body, Clock, Position, Recorded, Shard};
+use event_store::{Body, Clock, Position, Recorded, Shard, codec};
 
 use crate::{
     apply::{ApplyError, Step, apply},
@@ -104,14 +104,15 @@ impl Applier {
     }
 }
 
-/// Cuts so that no part but one of a single event has more than so many bytes of bodies.
+/// Cuts so that no part but one of a single event has more than so many bytes of bodies, and that an event which takes
+/// bodies away is a part of its own: what it takes must be written before, and what comes after, after.
 pub(crate) fn parts(events: &[Recorded], bytes_max: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let mut bytes = 0;
         let fits = |event: &&Recorded| {
             bytes += body_len(event);
-            bytes <= bytes_max
+            bytes <= bytes_max && !codec::takes_bodies(event)
         };
         let length = events[start..].iter().take_while(fits).count().max(1).min(events.len() - start);
         let part = start..start + length;
@@ -130,6 +131,7 @@ pub(crate) fn body_len(event: &Recorded) -> usize {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use event_store::codec::EventType;
 
     use super::*;
     use crate::effects::tests::read;
@@ -146,5 +148,13 @@ mod tests {
         let events = [sized(1, half), sized(2, half), sized(3, 1), sized(4, 2 * MOST), sized(5, 1)];
         assert_eq!(parts(&events, MOST).collect::<Vec<_>>(), [0..2, 2..3, 3..4, 4..5]);
         assert_eq!(parts(&[], MOST).count(), 0);
+    }
+
+    #[test]
+    fn what_takes_bodies_away_is_a_part_of_its_own() {
+        let mut events = [1, 2, 3, 4, 5, 6].map(|version| read("grp-a", version));
+        events[0].header.event_type = EventType::BodiesErased as i16;
+        events[3].header.event_type = EventType::HistoryExpired as i16;
+        assert_eq!(parts(&events, usize::MAX).collect::<Vec<_>>(), [0..1, 1..3, 3..4, 4..6]);
     }
 }

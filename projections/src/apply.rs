@@ -12,7 +12,8 @@ use tokio_postgres::{Row, Statement, error::SqlState, types::ToSql};
 use crate::{
     CONVERSATION, checkpoint,
     effects::{Effects, Folded},
-    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError},
+    history::{Plan, TAKE, TAKEN_COLUMNS, bucket::SealError, message::Damaged},
+    removal::{self, Place},
     write::{Column, Write, int},
 };
 
@@ -43,6 +44,9 @@ pub(crate) enum ApplyError {
     /// The runtime ends.
     #[error("pack histories: the process ends")]
     Ends,
+    /// What is stored makes no sense.
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
     /// The database is away.
     #[error("{doing}")]
     Database { doing: &'static str, source: tokio_postgres::Error },
@@ -72,7 +76,7 @@ impl ApplyError {
 
     /// Is it the batch's fault, and not the moment's?
     pub(crate) fn is_poison(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Seal(_))
+        matches!(self, Self::Refused { .. } | Self::Seal(_) | Self::Damaged(_))
     }
 }
 
@@ -87,7 +91,7 @@ pub(crate) const BEGIN: &str = "begin; set local synchronous_commit = off";
 /// Applies a step. To be run to its end: followers stop between batches only. Who hears an error that spoils the
 /// connection gives it away.
 pub(crate) async fn apply(client: &Object, step: Step) -> Result<(), ApplyError> {
-    Pipeline { client }.apply(step).await
+    removed_and_applied(client, step).await
 }
 
 /// Gives a connection back, unless an error has spoilt it.
@@ -96,6 +100,15 @@ pub(crate) fn give_back(client: Object, error: Option<&ApplyError>) {
         // Whatever state it is in, nobody shall find out.
         drop(Object::take(client));
     }
+}
+
+/// What is gone goes first, in transactions of its own.
+async fn removed_and_applied(client: &Object, step: Step) -> Result<(), ApplyError> {
+    let place = Place { generation: step.generation, shard: step.shard, position: step.from };
+    for gone in &step.folded.effects.removals {
+        removal::remove(client, place, gone).await?;
+    }
+    Pipeline { client }.apply(step).await
 }
 
 struct Pipeline<'a> {
@@ -108,8 +121,18 @@ type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
 impl<'a> Pipeline<'a> {
     async fn apply(&self, step: Step) -> Result<(), ApplyError> {
         let Step { bulk, generation, shard, from, to, folded, now } = step;
-        let Effects { history, marks, reads, watermarks, settings, heads, members, mentions, departures } =
-            folded.effects;
+        let Effects {
+            history,
+            marks,
+            reads,
+            watermarks,
+            settings,
+            heads,
+            members,
+            mentions,
+            departures,
+            removals: _,
+        } = folded.effects;
         let mut plan = history.plan();
         let moved = Write {
             doing: "move the checkpoint",

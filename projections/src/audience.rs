@@ -134,7 +134,7 @@ pub(crate) async fn quotes(
         let labels = Labels {
             recalled: loaded.recall(conv, quoted),
             deleted: bits.is_some_and(|bits| bits.0.has(Bucket::slot(quoted))),
-            expired: false,
+            expired: loaded.expired(conv, quoted),
         };
         let quote = loaded.quote_as(conv, quoted, &labels, &viewer);
         match classes.iter_mut().find(|(class, _)| *class == quote) {

@@ -11,7 +11,9 @@ use uuid::Uuid;
 use crate::{
     departure, group_read, head,
     history::{self, message},
-    marks, member, mention, setting, watermark,
+    marks, member, mention,
+    removal::Removal,
+    setting, watermark,
 };
 
 /// What is to be written.
@@ -26,6 +28,8 @@ pub(crate) struct Effects {
     pub members: member::Effects,
     pub mentions: mention::Effects,
     pub departures: departure::Effects,
+    /// What is gone, to be taken out before the rest is written. Its event is a batch of its own, see `follow.rs`.
+    pub removals: Vec<Removal>,
 }
 
 /// A conversation with an event that could not be applied.
@@ -119,8 +123,14 @@ impl Effects {
             Event::HistoryCleared { uid, up_to_seq } => self.watermarks.clear(conv, uid, up_to_seq),
             Event::ConversationHidden { uid, up_to_seq } => self.watermarks.hide(conv, uid, up_to_seq),
             Event::SettingsChanged { uid, settings } => self.settings.set(conv, uid, settings),
-            Event::HistoryExpired { up_to_seq } => self.heads.expire(conv, up_to_seq),
-            Event::BodiesErased { .. } | Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
+            Event::HistoryExpired { up_to_seq } => {
+                self.heads.expire(conv, up_to_seq);
+                self.removals.push(Removal::Expired { conv: conv.clone(), up_to: up_to_seq });
+            }
+            Event::BodiesErased { uid: _, seqs } => {
+                self.removals.push(Removal::Erased { conv: conv.clone(), seqs });
+            }
+            Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
             Event::GroupCreated { name, owner, history, announced, source: _ } => {
                 self.heads.found(conv, &name, history, now);
                 self.members.join(conv, owner, Role::Owner, Seq::ZERO, now);

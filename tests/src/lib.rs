@@ -14,6 +14,7 @@ pub mod process;
 mod scratch;
 pub mod server;
 pub mod socket;
+pub mod traces;
 
 pub use cluster::{CLUSTER_VARIABLE, Cluster, cluster};
 pub use database::TestDatabase;

@@ -71,6 +71,26 @@ impl Site {
         self.scratch.path()
     }
 
+    /// The data directory.
+    pub fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// How to connect to the database, past `quipu`, while its Postgres runs.
+    pub fn database(&self) -> tokio_postgres::Config {
+        let mut config = tokio_postgres::Config::new();
+        config.host_path(self.data.join("postgres.socket")).user("quipu").dbname("quipu");
+        config
+    }
+
+    /// Runs `quipu` with these arguments to its end, which must be a good one, and answers what it printed.
+    pub async fn run(&self, arguments: &[&str]) -> String {
+        let mut process = self.start(arguments);
+        let ended = process.ended().await;
+        assert!(ended.success(), "{arguments:?}: {ended}: {}", process.log());
+        process.output()
+    }
+
     /// Starts `quipu` with these arguments. What it prints goes into files.
     pub fn start(&self, arguments: &[&str]) -> Process {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
@@ -160,8 +180,7 @@ impl Site {
 
     /// A connection to the database, past `quipu`; waits while Postgres is coming back.
     pub async fn connect(&self) -> tokio_postgres::Client {
-        let mut config = tokio_postgres::Config::new();
-        config.host_path(self.data.join("postgres.socket")).user("quipu").dbname("quipu");
+        let config = self.database();
         let connecting = async {
             loop {
                 if let Ok(client) = connect(&config).await {

@@ -7,6 +7,7 @@ use event_store::surroundings::Clock;
 use event_store::{CommandHandler, EventStore};
 use quipu::audit::checkpointer;
 use quipu::auth::{self, Tokens};
+use quipu::keeping::policy::Policy;
 use quipu::{Limits, Node, NodeSettings, router};
 use reqwest::{Client, Method, RequestBuilder, header::HeaderMap};
 use serde_json::Value;
@@ -94,7 +95,14 @@ impl Server {
         let tokens = Tokens::new(clock.clone()).with_secret(SECRET).expect("a long secret");
         // Its time stands still; whoever wants checkpoints makes them.
         let checkpoints = checkpointer::Settings { key: audit_key(), every: None };
-        let settings = NodeSettings { tokens, limits, instance: None, clock: clock.clone(), checkpoints };
+        let settings = NodeSettings {
+            tokens,
+            limits,
+            instance: None,
+            clock: clock.clone(),
+            checkpoints,
+            retention: Policy::default(),
+        };
         let node = Node::start(&database.config, settings).await.expect("start a node");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("listen");
         let base = format!("http://{}", listener.local_addr().expect("an address"));

@@ -12,8 +12,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use domain::{ConvId, MsgId};
 use event_store::{Action, Position, StreamName};
 
-use super::{Asked, Session, as_of, line::EventLine, replay::Replay, transcript, verify};
-use crate::config::Config;
+use super::{Asked, Session, as_of, hold, line::EventLine, replay::Replay, transcript, verify};
+use crate::{
+    config::Config,
+    keeping::program::{EraseArguments, erase},
+};
 
 /// What `quipu audit` can do.
 #[derive(Debug, Subcommand)]
@@ -43,6 +46,14 @@ pub enum Command {
     Checkpoint,
     /// Print the public key that verifies checkpoints and exports
     PublicKey,
+    /// Have everything erased that a person has said, and print what was removed where
+    Erase(EraseArguments),
+    /// Place, lift or show a legal hold
+    Hold {
+        /// Which of these
+        #[command(subcommand)]
+        command: hold::Command,
+    },
 }
 
 /// Of `quipu audit replay`.
@@ -117,6 +128,8 @@ async fn within(session: &Session, command: Command) -> Result<(), Box<dyn Error
             let message = session.store.message(id).await?.ok_or(AuditError::NoMessage(id))?;
             out.write_all(EventLine::from(&message).text().as_bytes())?;
         }
+        Command::Erase(arguments) => erase(session, arguments, &mut out).await?,
+        Command::Hold { command } => hold::run(session, command, &mut out).await?,
         Command::Accesses { after, limit } => accesses(session, after, limit, &mut out).await?,
         // These open what they need by themselves.
         Command::Verify(_) | Command::Checkpoint | Command::PublicKey => {}

@@ -59,6 +59,8 @@ struct Later {
     recalls: HashMap<(ConvId, Seq), Recall>,
     deleted: HashSet<(ConvId, Seq, Uid)>,
     cleared: HashMap<(ConvId, Uid), Seq>,
+    erased: HashSet<(ConvId, Seq)>,
+    expired: HashMap<ConvId, Seq>,
 }
 
 impl Later {
@@ -79,14 +81,19 @@ impl Later {
                 let stands = self.cleared.entry((conv.clone(), *uid)).or_default();
                 *stands = (*stands).max(*up_to_seq);
             }
+            Event::HistoryExpired { up_to_seq } => {
+                let stands = self.expired.entry(conv.clone()).or_default();
+                *stands = (*stands).max(*up_to_seq);
+            }
+            Event::BodiesErased { uid: _, seqs } => {
+                self.erased.extend(seqs.iter().map(|seq| (conv.clone(), *seq)));
+            }
             Event::MessageSent { .. }
             | Event::ReadAdvanced { .. }
             | Event::GroupCreated { .. }
             | Event::MembersJoined { .. }
             | Event::MemberLeft { .. }
             | Event::SettingsChanged { .. }
-            | Event::HistoryExpired { .. }
-            | Event::BodiesErased { .. }
             | Event::HoldPlaced { .. }
             | Event::HoldLifted { .. }
             | Event::RoleChanged { .. }
@@ -198,12 +205,31 @@ impl<'a> Batch<'a> {
     fn later(send: &Sender<'_>, conv: &ConvId, event: &Event, cursor: &Arc<Unsealed>) {
         let Some((what, whom)) = later(conv.as_str(), event) else { return };
         let audience = send.audience;
+        if let (Whom::SeesSome, Event::BodiesErased { uid, seqs }) = (whom, event) {
+            return Self::erased(send, conv, *uid, seqs, cursor);
+        }
         send.to(&Push::new(&what, cursor), |target| match whom {
-            Whom::All => true,
+            Whom::All | Whom::SeesSome => true,
             Whom::Sees(seq) => audience.sees_all || seq > target.joined,
             Whom::Only(uid) => target.uid == uid,
             Whom::Reader(uid) => target.uid == uid || audience.members <= READS_PUSHED_MEMBERS_MAX,
         });
+    }
+
+    /// One frame for each class of viewers: of messages from before they came in they hear nothing.
+    fn erased(send: &Sender<'_>, conv: &ConvId, uid: Uid, seqs: &[Seq], cursor: &Arc<Unsealed>) {
+        let from = |target: &Target| if send.audience.sees_all { Seq::ZERO } else { target.joined };
+        let classes: BTreeSet<Seq> = send.audience.targets.iter().map(from).collect();
+        for joined in classes {
+            let seqs: Vec<Seq> = seqs.iter().copied().filter(|seq| *seq > joined).collect();
+            let Some((what, _)) = later(conv.as_str(), &Event::BodiesErased { uid, seqs: seqs.clone() })
+            else {
+                continue;
+            };
+            if !seqs.is_empty() {
+                send.to(&Push::new(&what, cursor), |target| from(target) == joined);
+            }
+        }
     }
 
     /// One frame for each class of viewers.
@@ -217,14 +243,16 @@ impl<'a> Batch<'a> {
         quotes: &Quotes,
     ) {
         let recalled = self.later.recalls.get(&(conv.clone(), seq)).copied();
+        let fact = fact.filter(|_| !self.later.erased.contains(&(conv.clone(), seq)));
+        let expired = self.later.expired.get(conv).copied().unwrap_or_default();
         let push = |state: ItemState, quote: Option<Quote>| {
             Push::new(&message(conv, Item { seq, state, quote }.into()), cursor)
         };
         let eyes = |target: &Target, deleted: bool| {
             let cleared = self.later.cleared.get(&(conv.clone(), target.uid)).copied().unwrap_or_default();
             // What was said before one came in is fetched, whatever the group shows.
-            let viewer = Viewer { member: true, min_seq: view::min_seq(cleared, target.joined, Seq::ZERO) };
-            let labels = Labels { recalled, deleted, expired: false };
+            let viewer = Viewer { member: true, min_seq: view::min_seq(cleared, target.joined, expired) };
+            let labels = Labels { recalled, deleted, expired: fact.is_none() };
             view(seq, fact, &labels, &viewer)
         };
         let has_deleted = |target: &Target| self.later.deleted.contains(&(conv.clone(), seq, target.uid));

@@ -35,6 +35,17 @@ pub enum What<'a> {
         /// When.
         recalled_at: Ms,
     },
+    /// Messages are gone, for everybody: these, or everything below `min_seq`.
+    Expired {
+        /// Where.
+        conv_id: &'a str,
+        /// Which ones: erased.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seqs: Option<Vec<u64>>,
+        /// Nothing below is there any more: retention. The viewer's own may be higher.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        min_seq: Option<u64>,
+    },
     /// Somebody has read up to here: the viewer on another device, or another member.
     Read {
         /// Where.
@@ -222,6 +233,8 @@ pub enum Whom {
     All,
     /// Who may see this message.
     Sees(Seq),
+    /// Who may see any of the messages that the event names, and of those only.
+    SeesSome,
     /// This person, on all devices.
     Only(Uid),
     /// This person, and in small conversations the others.
@@ -232,11 +245,13 @@ pub enum Whom {
 /// who may know of it.
 pub fn later<'a>(conv_id: &'a str, event: &Event) -> Option<(What<'a>, Whom)> {
     Some(match event {
-        Event::MessageSent { .. }
-        | Event::HistoryExpired { .. }
-        | Event::BodiesErased { .. }
-        | Event::HoldPlaced { .. }
-        | Event::HoldLifted { .. } => return None,
+        Event::MessageSent { .. } | Event::HoldPlaced { .. } | Event::HoldLifted { .. } => return None,
+        Event::HistoryExpired { up_to_seq } => {
+            (What::Expired { conv_id, seqs: None, min_seq: Some(up_to_seq.next().get()) }, Whom::All)
+        }
+        Event::BodiesErased { uid: _, seqs } => {
+            (What::Expired { conv_id, seqs: Some(numbers(seqs)), min_seq: None }, Whom::SeesSome)
+        }
         Event::MessageRecalled { seq, by, at } => {
             let (recalled_by, recalled_at) = (by.get(), *at);
             (What::Recalled { conv_id, seq: seq.get(), recalled_by, recalled_at }, Whom::Sees(*seq))

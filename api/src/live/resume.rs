@@ -228,7 +228,10 @@ fn visible(
 ) -> Vec<(Position, Event)> {
     let events = facts.into_iter().filter_map(|fact| Some((fact.header.position, fact.event().ok()?)));
     let mut heard = Vec::new();
-    for (position, event) in events {
+    for (position, mut event) in events {
+        if let Event::BodiesErased { uid: _, seqs: gone } = &mut event {
+            gone.retain(|seq| *seq >= min_seq && !seqs.contains(&seq.get()));
+        }
         // What was before one's own joining is nobody's news.
         if matches!(&event, Event::MembersJoined { uids, .. } if uids.contains(&viewer)) {
             heard.clear();
@@ -236,6 +239,9 @@ fn visible(
         let hears = match later("", &event) {
             Some((_, Whom::All)) => true,
             Some((_, Whom::Sees(seq))) => seq >= min_seq && !seqs.contains(&seq.get()),
+            Some((_, Whom::SeesSome)) => {
+                matches!(&event, Event::BodiesErased { seqs, .. } if !seqs.is_empty())
+            }
             Some((_, Whom::Only(uid) | Whom::Reader(uid))) => uid == viewer,
             None => false,
         };

@@ -2,6 +2,8 @@
 
 pub mod accesses;
 pub mod as_of;
+pub mod erasures;
 pub mod events;
+pub mod holds;
 pub mod message;
 pub mod verify;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    codec,
     recorded::{Body, Position, Recorded},
     shard::Shard,
 };
@@ -69,7 +70,8 @@ impl Run {
     fn push(&mut self, event: &Recorded) {
         let position = event.header.position;
         let follows = |last: &Recorded| last.header.position.get() + 1 == position.get();
-        if !self.events.back().is_none_or(follows) {
+        // What a removal names shall not be kept here either, and it is among what came before.
+        if !self.events.back().is_none_or(follows) || codec::takes_bodies(event) {
             *self = Self::default();
         }
         self.body_bytes += body_bytes(event);
@@ -101,6 +103,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::codec::EventType;
     use crate::recorded::{Header, Origin, StreamName};
 
     fn event(position: u64, body: usize) -> Recorded {
@@ -162,6 +165,20 @@ mod tests {
         assert_eq!(after(&recent, 1, 10), [2]);
         recent.forget_shard(Shard::new(0));
         assert!(after(&recent, 1, 10).is_empty());
+    }
+
+    #[test]
+    fn a_removal_takes_what_came_before_out_of_memory() {
+        for removal in [EventType::HistoryExpired, EventType::BodiesErased] {
+            let recent = Recent::new(1);
+            noted(&recent, 1..=3);
+            let mut event = event(4, 1);
+            event.header.event_type = removal as i16;
+            recent.note(Shard::new(0), &[event]);
+            noted(&recent, 5..=5);
+            assert!(after(&recent, 0, 10).is_empty() && after(&recent, 2, 10).is_empty());
+            assert_eq!(after(&recent, 3, 10), [4, 5]);
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub(crate) struct Loaded {
     facts: HashMap<(String, Seq), Fact>,
     recalls: HashMap<(String, Seq), Recall>,
     deleted: HashMap<(String, Bucket), Bits>,
+    expired: HashMap<(String, Bucket), Bits>,
     places: BTreeSet<Place>,
 }
 
@@ -48,7 +49,7 @@ impl Loaded {
         let bucket_convs: Vec<&str> = buckets.iter().map(|(conv, _)| conv.as_str()).collect();
         let buckets: Vec<i64> = buckets.iter().map(|(_, bucket)| int(bucket.get())).collect();
         let uid = int(viewer.get());
-        let [tail, sealed, recalls, deleted] = snapshot
+        let [tail, sealed, recalls, deleted, expired] = snapshot
             .ask([
                 Ask { sql: include_str!("tail_at.sql"), params: &[&convs, &seqs] },
                 Ask { sql: include_str!("sealed_at.sql"), params: &[&bucket_convs, &buckets] },
@@ -57,20 +58,19 @@ impl Loaded {
                     sql: include_str!("../marks/deleted_at.sql"),
                     params: &[&bucket_convs, &buckets, &uid],
                 },
+                Ask { sql: include_str!("../marks/expired_at.sql"), params: &[&bucket_convs, &buckets] },
             ])
             .await?;
         self.places.extend(places);
-        self.take(&tail, &sealed, &recalls, &deleted, None).map_err(|error| snapshot.failed(error))
+        self.take([&tail, &sealed, &recalls, &deleted, &expired], None)
+            .map_err(|error| snapshot.failed(error))
     }
 
     /// Takes rows in. Of a sealed bucket only the messages that were asked for are decoded: those of `span`, or
     /// else the added places.
     pub(crate) fn take(
         &mut self,
-        tail: &[Row],
-        sealed: &[Row],
-        recalls: &[Row],
-        deleted: &[Row],
+        [tail, sealed, recalls, deleted, expired]: [&[Row]; 5],
         span: Option<(Seq, Seq)>,
     ) -> Result<(), BoxedError> {
         for row in tail {
@@ -101,6 +101,10 @@ impl Loaded {
             let bucket = Bucket::new(row.try_get::<_, i64>(1)? as u64);
             self.deleted.insert((row.try_get(0)?, bucket), row.try_get::<_, SqlBits>(2)?.0);
         }
+        for row in expired {
+            let bucket = Bucket::new(row.try_get::<_, i64>(1)? as u64);
+            self.expired.insert((row.try_get(0)?, bucket), row.try_get::<_, SqlBits>(2)?.0);
+        }
         Ok(())
     }
 
@@ -119,12 +123,18 @@ impl Loaded {
         self.recalls.get(&(conv.to_string(), seq)).copied()
     }
 
+    /// Is it erased?
+    pub(crate) fn expired(&self, conv: &ConvId, seq: Seq) -> bool {
+        let bits = self.expired.get(&(conv.to_string(), Bucket::of(seq)));
+        bits.is_some_and(|bits| bits.has(Bucket::slot(seq)))
+    }
+
     fn labels(&self, conv: &ConvId, seq: Seq) -> Labels {
         let deleted = self.deleted.get(&(conv.to_string(), Bucket::of(seq)));
         Labels {
             recalled: self.recall(conv, seq),
             deleted: deleted.is_some_and(|bits| bits.has(Bucket::slot(seq))),
-            expired: false,
+            expired: self.expired(conv, seq),
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) async fn page(
         let buckets: Vec<i64> =
             (Bucket::of(span.first).get()..=Bucket::of(span.last).get()).map(int).collect();
         let (text, convs, uid) = (conv.as_str(), vec![conv.as_str(); buckets.len()], int(viewer.get()));
-        let [tail, sealed, recalls, deleted] = snapshot
+        let [tail, sealed, recalls, deleted, expired] = snapshot
             .ask([
                 Ask {
                     sql: include_str!("page.sql"),
@@ -36,9 +36,11 @@ pub(crate) async fn page(
                 Ask { sql: include_str!("sealed_at.sql"), params: &[&convs, &buckets] },
                 Ask { sql: include_str!("../marks/recalled.sql"), params: &[&text, &first, &last] },
                 Ask { sql: include_str!("../marks/deleted_at.sql"), params: &[&convs, &buckets, &uid] },
+                Ask { sql: include_str!("../marks/expired_at.sql"), params: &[&convs, &buckets] },
             ])
             .await?;
-        let taken = loaded.take(&tail, &sealed, &recalls, &deleted, Some((span.first, span.last)));
+        let rows: [&[_]; 5] = [&tail, &sealed, &recalls, &deleted, &expired];
+        let taken = loaded.take(rows, Some((span.first, span.last)));
         taken.map_err(|error| snapshot.failed(error))?;
         loaded.has_read(conv, span.seqs());
     }

@@ -108,3 +108,37 @@ impl Effects {
         .flatten()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use domain::{EventId, Uid};
+    use event_store::{
+        Origin, Shard,
+        chain::{Unsealed, seal},
+        codec::Encoded,
+        port::{ShardHead, StreamHead},
+    };
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn other_streams_of_the_shard_are_nobodys_notification() {
+        let uid = Uid::new(1).unwrap();
+        for stream in [StreamName::Person(uid), StreamName::Audit, StreamName::Checkpoint] {
+            let body = b"{}".to_vec();
+            let encoded = Encoded { event_type: 43, schema_version: 1, body, message: None };
+            let unsealed = Unsealed {
+                event_id: EventId::new(Uuid::nil()),
+                encoded,
+                actor: 0,
+                device: None,
+                origin: Origin::Live,
+                correlation_id: Uuid::nil(),
+            };
+            let (mut shard, mut head) = (ShardHead::default(), StreamHead::default());
+            let event = seal(unsealed, Shard::OWN, stream, &mut shard, &mut head, 0, [0; 16]);
+            assert_eq!(fold(&[event]), Effects::default());
+        }
+    }
+}

@@ -44,6 +44,7 @@ pub(crate) struct Grown {
 #[derive(Default)]
 struct Touched {
     recalled: BTreeSet<Seq>,
+    erased: BTreeSet<Seq>,
     /// By the viewer: deleted, or restored?
     deleted: BTreeMap<Seq, bool>,
     members: BTreeSet<Uid>,
@@ -81,10 +82,10 @@ impl Touched {
             Event::GroupChanged { .. } | Event::GroupDissolved { .. } | Event::HistoryExpired { .. } => {
                 self.numbers = true;
             }
+            Event::BodiesErased { seqs, .. } => self.erased.extend(seqs),
             // Somebody else's business; messages and positions are not among the later facts.
             Event::MessagesDeletedFor { .. }
             | Event::MessagesRestoredFor { .. }
-            | Event::BodiesErased { .. }
             | Event::HoldPlaced { .. }
             | Event::HoldLifted { .. }
             | Event::MessageSent { .. }
@@ -184,7 +185,8 @@ async fn found(
     let mut deleted = BTreeSet::new();
     let mut members = Vec::new();
     for (grown, touched) in grown.iter().zip(touched) {
-        deleted.extend(touched.recalled.iter().map(|seq| (conv(grown), Bucket::of(*seq))));
+        let labelled = touched.recalled.union(&touched.erased);
+        deleted.extend(labelled.map(|seq| (conv(grown), Bucket::of(*seq))));
         members.extend(touched.members.iter().take(LIST_MAX).map(|uid| (conv(grown), int(uid.get()))));
     }
     let (deleted_convs, buckets): (Vec<String>, Vec<i64>) =
@@ -256,6 +258,9 @@ impl Found {
             let bits = self.deleted.get(&(text.clone(), Bucket::of(*seq)));
             bits.is_some_and(|bits| bits.has(Bucket::slot(*seq)))
         };
+        let told = |seqs: &mut dyn Iterator<Item = &Seq>| -> Vec<Seq> {
+            seqs.copied().filter(|seq| seen(seq) && !hidden(seq)).collect()
+        };
         let flipped = |to: bool| {
             let to_this = touched.deleted.iter().filter(move |(_, deleted)| **deleted == to);
             to_this.map(|(seq, _)| *seq).filter(seen).collect::<Vec<_>>()
@@ -268,10 +273,10 @@ impl Found {
         // A batch may end between a joining, which counts the message about it as read, and that message.
         read_positions.iter_mut().for_each(|it| it.read_seq = it.read_seq.min(standing.max_seq()));
         let mut changes = Changes {
-            recalled: touched.recalled.iter().copied().filter(|seq| seen(seq) && !hidden(seq)).collect(),
+            recalled: told(&mut touched.recalled.difference(&touched.erased)),
             deleted: flipped(true),
             restored: flipped(false),
-            expired: Vec::new(),
+            expired: told(&mut touched.erased.iter()),
             read_positions,
             members: touched.members.iter().map(member).collect(),
             own_read: false,

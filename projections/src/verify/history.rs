@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Bucket, Fact, Seq, bucket::BUCKET_SIZE};
+use domain::{Bits, Bucket, Fact, Seq, bucket::BUCKET_SIZE};
 use tokio_postgres::{Error, Row, types::ToSql};
 
 use super::{
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     history::{bucket, message},
+    marks::bits::SqlBits,
     past::told::Told,
     snapshot::Ask,
     write::{count, int},
@@ -56,10 +57,11 @@ impl Verifier {
         let params: [&(dyn ToSql + Sync); 4] = [&text, &low, &high, &most];
         let tail = Ask { sql: include_str!("../history/page.sql"), params: &params };
         let (snapshot, position, tail) = self.look(&conv, tail).await?;
-        let [sealed, labels] = snapshot
+        let [sealed, labels, erased] = snapshot
             .ask([
                 Ask { sql: include_str!("../history/sealed_at.sql"), params: &[&convs, &buckets] },
                 Ask { sql: include_str!("labels.sql"), params: &[&text, &low, &high] },
+                Ask { sql: include_str!("../marks/expired_at.sql"), params: &[&convs, &buckets] },
             ])
             .await?;
         drop(snapshot);
@@ -68,6 +70,7 @@ impl Verifier {
         told.messages_up_to(position, last, |message| drop(facts.insert(message.seq, message.fact))).await?;
         let max_seq = told.replay.max_seq();
         let stored = stored(&tail, &sealed, max_seq, drifts).map_err(|error| snapshot_failed(&error))?;
+        let erased = read_bits(&erased).map_err(|error| snapshot_failed(&error))?;
         let labels = read_labels(&labels).map_err(|error| snapshot_failed(&error))?;
         let mut expected = Fields::new();
         for seq in (first.get()..=last.get()).map(Seq::new) {
@@ -86,6 +89,11 @@ impl Verifier {
                     drifts.note(None, "history", format_args!("seq {seq}"), "nothing", "a message")
                 }
                 (None, None) => {}
+            }
+            let (is_erased, bits) = (told.replay.is_erased(seq), erased.get(&Bucket::of(seq)));
+            if is_erased != bits.is_some_and(|bits| bits.has(Bucket::slot(seq))) {
+                let text = |erased: bool| if erased { "erased" } else { "not erased" };
+                drifts.note(None, "expired", format_args!("seq {seq}"), text(is_erased), text(!is_erased));
             }
             if let Some(recall) = told.recall(seq).await? {
                 expected.insert(label("recall", seq), format!("by {} at {}", recall.by, recall.at));
@@ -129,6 +137,11 @@ fn snapshot_failed(error: &Error) -> VerifyError {
 
 fn label(table: &'static str, seq: Seq) -> Field {
     Field { table, uid: None, name: format!("seq {seq}") }
+}
+
+fn read_bits(rows: &[Row]) -> Result<BTreeMap<Bucket, Bits>, Error> {
+    let read = |row: &Row| Ok((Bucket::new(count(row.try_get(1)?)), row.try_get::<_, SqlBits>(2)?.0));
+    rows.iter().map(read).collect()
 }
 
 type Labels = Vec<(Field, (Seq, String))>;

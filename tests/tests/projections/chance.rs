@@ -65,6 +65,9 @@ struct Making {
     members: BTreeSet<u64>,
     founded: bool,
     recalled: BTreeSet<u64>,
+    /// Who sent what, 0 for the system; the first is message 1.
+    senders: Vec<u64>,
+    expired: u64,
     deleted: Vec<(u64, u64, Bits)>,
 }
 
@@ -86,7 +89,16 @@ impl Making {
     fn new(id: ConvId) -> Self {
         let members = (1..=PEOPLE).filter(|n| id.has_party(uid(*n))).collect();
         let founded = !id.is_group();
-        Self { id, max_seq: 0, members, founded, recalled: BTreeSet::new(), deleted: vec![] }
+        Self {
+            id,
+            max_seq: 0,
+            members,
+            founded,
+            recalled: BTreeSet::new(),
+            senders: vec![],
+            expired: 0,
+            deleted: vec![],
+        }
     }
 
     fn event(&mut self, chance: &mut Chance) -> Option<Event> {
@@ -112,7 +124,7 @@ impl Making {
         };
         match chance.below(20) {
             0 => {
-                let seq = some_seq(self, chance)?;
+                let seq = some_seq(self, chance).filter(|seq| seq.get() > self.expired)?;
                 self.recalled.insert(seq.get()).then(|| Event::MessageRecalled { seq, by: uid(who), at })
             }
             1..=3 => self.delete(chance, who),
@@ -161,6 +173,12 @@ impl Making {
                 let up_to_seq = if chance.one_in(2) { seq(self.max_seq) } else { some_seq(self, chance)? };
                 Some(Event::ConversationHidden { uid: uid(who), up_to_seq })
             }
+            14 if chance.one_in(40) => {
+                let up_to_seq = some_seq(self, chance).filter(|seq| seq.get() > self.expired)?;
+                self.expired = up_to_seq.get();
+                Some(Event::HistoryExpired { up_to_seq })
+            }
+            15 if chance.one_in(6) => self.erase(chance, who),
             _ => Some(self.message(chance, if self.id.is_group() && who == LURKER { 1 } else { who })),
         }
     }
@@ -168,16 +186,26 @@ impl Making {
     fn message(&mut self, chance: &mut Chance, who: u64) -> Event {
         let system = chance.one_in(30);
         let reply_to = (self.max_seq > 0 && chance.one_in(4)).then(|| seq(1 + chance.below(self.max_seq)));
+        let reply_to = reply_to.filter(|seq| seq.get() > self.expired);
         self.max_seq += 1;
         let mentions = (1..=PEOPLE).filter(|_| chance.one_in(20)).map(uid).collect();
         let text = format!("{} of {}", self.max_seq, self.id);
         let Event::MessageSent { msg_id, content, client_msg_id, create_at, .. } = says(1, &text) else {
             unreachable!()
         };
+        self.senders.push(if system { 0 } else { who });
         let sender = if system { Sender::System } else { Sender::Person(uid(who)) };
         let flags = if chance.one_in(25) { Flags::AT_ALL } else { Flags::NONE };
         let create_at = create_at + self.max_seq as i64;
         Event::MessageSent { msg_id, sender, content, flags, mentions, reply_to, client_msg_id, create_at }
+    }
+
+    /// Some of one person's messages, all of them now and then.
+    fn erase(&mut self, chance: &mut Chance, who: u64) -> Option<Event> {
+        let odds = if chance.one_in(10) { 1 } else { 30 };
+        let own = (1..).zip(&self.senders).filter(|(_, sender)| **sender == who).map(|(n, _)| seq(n));
+        let seqs: Vec<Seq> = own.filter(|_| chance.one_in(odds)).take(1000).collect();
+        (!seqs.is_empty()).then(|| Event::BodiesErased { uid: uid(who), seqs })
     }
 
     /// Deletes or restores a run of messages, the whole tail now and then.
@@ -198,7 +226,7 @@ impl Making {
                 self.deleted.len() - 1
             });
             let bits = &mut self.deleted[place].2;
-            if bits.has(Bucket::slot(seq(n))) != on {
+            if n > self.expired && bits.has(Bucket::slot(seq(n))) != on {
                 bits.set(Bucket::slot(seq(n)), on);
                 seqs.push(seq(n));
             }

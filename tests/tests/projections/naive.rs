@@ -19,6 +19,7 @@ pub struct Naive {
     pub group: GroupChange,
     pub dissolved: bool,
     expired: Seq,
+    erased: BTreeSet<Seq>,
     hidden: BTreeMap<Uid, u64>,
     settings: BTreeMap<Uid, Settings>,
 }
@@ -40,6 +41,7 @@ impl Naive {
             group: GroupChange::default(),
             dissolved: false,
             expired: Seq::ZERO,
+            erased: BTreeSet::new(),
             hidden: BTreeMap::new(),
             settings: BTreeMap::new(),
         };
@@ -110,7 +112,8 @@ impl Naive {
             }
             Event::GroupDissolved { .. } => self.dissolved = true,
             Event::HistoryExpired { up_to_seq } => self.expired = up_to_seq.max(self.expired),
-            Event::BodiesErased { .. } | Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
+            Event::BodiesErased { seqs, .. } => self.erased.extend(seqs),
+            Event::HoldPlaced { .. } | Event::HoldLifted { .. } => {}
             Event::GroupCreated { owner, history, .. } => {
                 self.history = Some(history);
                 self.members.insert(owner, (Role::Owner, Seq::ZERO));
@@ -145,6 +148,12 @@ impl Naive {
         self.settings.get(&uid).copied().unwrap_or_default()
     }
 
+    /// The messages of which nothing is left.
+    pub fn gone(&self) -> BTreeSet<Seq> {
+        let gone = |fact: &&Fact| fact.seq <= self.expired || self.erased.contains(&fact.seq);
+        self.facts.iter().filter(gone).map(|fact| fact.seq).collect()
+    }
+
     pub fn max_seq(&self) -> u64 {
         self.facts.len() as u64
     }
@@ -162,6 +171,7 @@ impl Naive {
         match () {
             () if fact.seq.get() < self.min_seq(viewer) => "hidden",
             () if self.deleted.contains(&(viewer, fact.seq)) => "deleted",
+            () if self.erased.contains(&fact.seq) => "expired",
             () if self.recalls.contains_key(&fact.seq) => "recalled",
             () => "normal",
         }
@@ -185,7 +195,7 @@ impl Naive {
     }
 
     pub fn last_message(&self, viewer: Uid) -> Option<Seen> {
-        self.seen(viewer).into_iter().rfind(|(_, state, _)| *state != "deleted")
+        self.seen(viewer).into_iter().rfind(|(_, state, _)| !["deleted", "expired"].contains(state))
     }
 
     fn unread_facts(&self, viewer: Uid) -> impl Iterator<Item = &Fact> {

@@ -84,6 +84,7 @@ async fn what_everybody_saw_is_seen_again_as_of_then() {
         let head = events[..later].iter().filter(|(of, event)| is_sent(of, event, "grp-all")).count() as u64;
         assert!(head > 10, "the history is long enough to lose something");
         events.insert(later, (conv("grp-all"), Event::HistoryExpired { up_to_seq: seq(head / 2) }));
+        erase_some(&mut events, later + 100);
         for (n, (of, event)) in (1..).zip(&events) {
             log.append(of, event).await;
             if n % EVERY != 0 {
@@ -185,4 +186,25 @@ async fn who_was_not_in_it_saw_nothing_and_what_has_not_been_is_refused() {
     assert!(matches!(none, Err(PastError::NoSuchConversation(_))), "{none:?}");
     let beyond = ask(chat, uid(1), Moment::Position(Position::new(first.get() + 1))).await;
     assert!(matches!(beyond, Err(PastError::BeyondHead { head }) if head == first.get()), "{beyond:?}");
+}
+
+/// Half of what person 2 has said so far is erased, conversation by conversation.
+pub fn erase_some(events: &mut Vec<(ConvId, Event)>, at: usize) {
+    for name in CONVS {
+        let mut seqs = Vec::new();
+        let mut max = 0;
+        for (of, event) in &events[..at] {
+            if let Event::MessageSent { sender, .. } = event
+                && of.as_str() == name
+            {
+                max += 1;
+                if sender.is(uid(2)) && max % 2 == 0 {
+                    seqs.push(seq(max));
+                }
+            }
+        }
+        if !seqs.is_empty() {
+            events.insert(at, (conv(name), Event::BodiesErased { uid: uid(2), seqs }));
+        }
+    }
 }

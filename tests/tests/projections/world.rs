@@ -8,7 +8,7 @@ use projections::{Generation, Projector, ProjectorHandle, ReadModels};
 use tests::{TestDatabase, cluster};
 
 /// The longest that a projector may take for a test's few thousand events.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 pub struct World {
     pub db: TestDatabase,
@@ -22,12 +22,13 @@ impl Clock for StandingClock {
     }
 }
 
-const TABLES: [(&str, &str); 13] = [
+const TABLES: [(&str, &str); 14] = [
     ("history_tail", "conv_id, seq"),
     ("history_bucket", "conv_id, bucket"),
     ("system_message", "conv_id, seq"),
     ("recall", "conv_id, seq"),
     ("deleted", "conv_id, uid, bucket"),
+    ("expired", "conv_id, bucket"),
     ("group_read", "conv_id, uid"),
     ("watermark", "conv_id, uid"),
     ("setting", "conv_id, uid"),
@@ -47,6 +48,7 @@ impl World {
             include_str!("../../../migrations/V2__read_models.sql"),
             include_str!("../../../migrations/V4__groups_and_lists.sql"),
             include_str!("../../../migrations/V5__sync.sql"),
+            include_str!("../../../migrations/V11__keeping.sql"),
         ] {
             client.batch_execute(migration).await.unwrap();
         }
