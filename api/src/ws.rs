@@ -43,6 +43,9 @@ const READ_BYTES_MAX: usize = 4 << 20;
 /// send, recall (`seq`), delete, restore, read, clear (`key`), history (`before_seq`, `after_seq`, `limit`), sync
 /// (`cursor`, `limit`), resume (`cursor`), typing and ping. Pushes come as `{"push":"message","conv_id","item",…,"cursor"}`.
 ///
+/// What is gone for everybody comes as `{"push":"expired","conv_id","seqs":[…],"cursor"}` (erased) or with `min_seq` instead
+/// of `seqs`: nothing below it is there any more (retention).
+///
 /// `{"op":"typing","conv_id"}` tells the other members who are connected: `{"push":"typing","conv_id","uid"}`, which has
 /// no cursor, is not stored and may be lost. It is refused where a send would be, passed on about once a second at most,
 /// and not at all in groups of more than 50. A client takes the sign away after some five seconds, or with the next

@@ -94,7 +94,8 @@ impl Persons {
     ) -> Result<Result<PersonReply, CommandError>, StoreError> {
         let stream = StreamName::Person(uid);
         let mut turn = self.store.turn(Shard::OWN).await?;
-        let looked = turn.look(&[stream.clone()], &[(stream.clone(), KEEPING.to_owned())]).await?;
+        let looked =
+            turn.look(std::slice::from_ref(&stream), &[(stream.clone(), KEEPING.to_owned())]).await?;
         let mut head = looked.heads.first().copied().unwrap_or_default();
         let mut state = read(looked.pieces.into_iter().next().flatten().as_deref())?;
         let mut batch = Batch::default();

@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// After so long it gives up on a table.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long it waits for the projectors to pass what the log has, and between two looks.
-const BEHIND_MAX: Duration = Duration::from_secs(120);
+const BEHIND_MAX: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A table whose files were written anew.
@@ -38,9 +38,6 @@ pub enum FilesError {
         /// What went wrong.
         source: tokio_postgres::Error,
     },
-    /// A generation did not pass the log's heads.
-    #[error("generation {0} of the read models is behind the log")]
-    Behind(i32),
 }
 
 /// How the files are treated.
@@ -52,8 +49,17 @@ pub enum How {
     Vacuumed,
 }
 
+/// What became of the files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cleaned {
+    /// By table.
+    pub tables: Vec<Rewritten>,
+    /// A generation that did not pass the log's heads in time: what it takes out later stays in its files.
+    pub behind: Option<i32>,
+}
+
 /// Every generation's tables of bodies, once each generation has passed what the log has now.
-pub async fn clean(config: &Config, how: How) -> Result<Vec<Rewritten>, FilesError> {
+pub async fn clean(config: &Config, how: How) -> Result<Cleaned, FilesError> {
     let failed = |doing| move |source| FilesError::Database { doing, source };
     let doing = "connect to the read models";
     let (client, connection) = config.connect(NoTls).await.map_err(failed(doing))?;
@@ -65,14 +71,14 @@ pub async fn clean(config: &Config, how: How) -> Result<Vec<Rewritten>, FilesErr
     cleaned
 }
 
-async fn clean_with(client: &tokio_postgres::Client, how: How) -> Result<Vec<Rewritten>, FilesError> {
+async fn clean_with(client: &tokio_postgres::Client, how: How) -> Result<Cleaned, FilesError> {
     let failed = |doing| move |source| FilesError::Database { doing, source };
     let doing = "write the files of the read models anew";
     let settings = format!("set lock_timeout = {}; set statement_timeout = 0", LOCK_TIME_MAX.as_millis());
     client.batch_execute(&settings).await.map_err(failed(doing))?;
-    wait(client).await?;
+    let behind = wait(client).await?;
     let tables = client.query(include_str!("tables_of_bodies.sql"), &[]).await.map_err(failed(doing))?;
-    let mut cleaned = Vec::new();
+    let mut cleaned = Cleaned { behind, ..Cleaned::default() };
     for row in tables {
         let (table, before): (String, i64) = (row.get(0), row.get(1));
         let sql = match how {
@@ -92,13 +98,13 @@ async fn clean_with(client: &tokio_postgres::Client, how: How) -> Result<Vec<Rew
         }
         let after = client.query_one("select pg_total_relation_size(to_regclass($1))", &[&table]).await;
         let after = after.map_err(failed(doing))?.get::<_, Option<i64>>(0).unwrap_or(0);
-        cleaned.push(Rewritten { table, bytes_before: before as u64, bytes_after: after as u64 });
+        cleaned.tables.push(Rewritten { table, bytes_before: before as u64, bytes_after: after as u64 });
     }
     Ok(cleaned)
 }
 
-/// Until every generation has passed the heads of this moment.
-async fn wait(client: &tokio_postgres::Client) -> Result<(), FilesError> {
+/// Until every generation has passed the heads of this moment; answers one that has not in time.
+async fn wait(client: &tokio_postgres::Client) -> Result<Option<i32>, FilesError> {
     let doing = "wait for the read models";
     let failed = |source| FilesError::Database { doing, source };
     let heads = client.query(include_str!("heads.sql"), &[]).await.map_err(failed)?;
@@ -109,8 +115,8 @@ async fn wait(client: &tokio_postgres::Client) -> Result<(), FilesError> {
         let behind =
             client.query_opt(include_str!("behind.sql"), &[&shards, &heads]).await.map_err(failed)?;
         match behind {
-            None => return Ok(()),
-            Some(row) if Instant::now() >= until => return Err(FilesError::Behind(row.get(0))),
+            None => return Ok(None),
+            Some(row) if Instant::now() >= until => return Ok(Some(row.get(0))),
             Some(_) => sleep(LOOK_EVERY).await,
         }
     }

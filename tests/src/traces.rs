@@ -124,8 +124,7 @@ fn put_together(bytes: &[u8]) -> Vec<Vec<u8>> {
         // A length word with two low bits of zero: not compressed, not elsewhere.
         let length = word(tuple + HEADER + 8);
         let (start, length) = (tuple + HEADER + 12, (length >> 2) as usize);
-        if length < 4
-            || length > PIECE_MAX
+        if !(4..=PIECE_MAX).contains(&length)
             || word(tuple + HEADER + 8) & 3 != 0
             || start + length - 4 > bytes.len()
         {
@@ -143,7 +142,7 @@ mod tests {
     #[test]
     fn a_text_is_found_raw_in_a_frame_and_in_pieces() {
         let text = "kX9wQ2vLr8TzP4sYbN7mJ1cF".to_owned();
-        let traces = Traces::of(&[text.clone()]);
+        let traces = Traces::of(std::slice::from_ref(&text));
         let all = |bytes: &[u8]| traces.within(bytes).len();
         assert_eq!((all(b"nothing of it"), all(format!("...{text}...").as_bytes())), (0, 1));
         let noise: Vec<u8> = (0..6000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();

@@ -33,7 +33,18 @@ impl Keeping {
         read_models: &ReadModels,
         uid: Uid,
     ) -> Result<Erasure, KeepingError> {
-        let _job = self.job().await?;
+        let job = self.job().await?;
+        let erased = self.erase_to_its_end(commands, read_models, uid).await;
+        job.give_back().await;
+        erased
+    }
+
+    async fn erase_to_its_end(
+        &self,
+        commands: &CommandHandler,
+        read_models: &ReadModels,
+        uid: Uid,
+    ) -> Result<Erasure, KeepingError> {
         let state = self.persons.state(uid).await?;
         let Some(erasure) = state.erasure else { return Err(KeepingError::NotAsked) };
         if erasure.done.is_some() {

@@ -47,8 +47,11 @@ impl Keeping {
             }
             Depth::InPassing => files::How::Vacuumed,
         };
-        let tables = files::clean(&self.database, how).await?;
+        let files::Cleaned { tables, behind } = files::clean(&self.database, how).await?;
         report.tables.extend(tables.into_iter().map(Table::from));
+        report.out_of_reach.extend(behind.map(|number| {
+            format!("generation {number} of the read models is behind the log: finish or drop it, and erase once more")
+        }));
         if depth == Depth::InPassing {
             return Ok(());
         }

@@ -78,7 +78,20 @@ impl Keeping {
         depth: Depth,
         pace: Option<u32>,
     ) -> Result<Report, KeepingError> {
-        let _job = self.job().await?;
+        let job = self.job().await?;
+        let retained = self.retain_all(commands, read_models, policy, depth, pace).await;
+        job.give_back().await;
+        retained
+    }
+
+    async fn retain_all(
+        &self,
+        commands: &CommandHandler,
+        read_models: &ReadModels,
+        policy: &Policy,
+        depth: Depth,
+        pace: Option<u32>,
+    ) -> Result<Report, KeepingError> {
         let mut report = Report::new();
         let correlation_id = uuid_v7(self.surroundings.clock.now(), &*self.surroundings.entropy);
         tracing::info!("retention takes what is too old");

@@ -69,6 +69,7 @@ async fn erasures(keeping: &Keeping, commands: &CommandHandler, read_models: &Re
         Ok(open) => open,
         Err(error) => return say("erasures wait", &error.into()),
     };
+    metrics::gauge!("quipu_erasures_open").set(open.len() as f64);
     for uid in open {
         if let Err(error) = keeping.erase(commands, read_models, uid).await {
             say("an erasure waits", &error);

@@ -2,15 +2,17 @@
 
 use std::{sync::Arc, time::Duration};
 
-use event_store::{Body, EventStore, StreamName, chain};
+use domain::{Hold, PersonCommand, Reason, ids::Sender};
+use event_store::{Body, EventStore, Persons, StreamName, chain, persons::by_system};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tests::{
     dice::Dice,
-    log::{chat, postgres_log},
+    log::{chat, postgres_log, surroundings, uid},
     process::{Process, Site, until},
 };
 use tokio::{sync::watch, task::JoinHandle};
+use uuid::Uuid;
 
 use super::{
     PROGRAM,
@@ -120,6 +122,33 @@ async fn an_erasure_that_is_killed_goes_on_and_takes_nobody_elses_words() {
     everything_of_bo_is_there(&site, &said).await;
     let history = site.person(2).history(CHAT).await;
     assert_eq!(history.iter().filter(|item| item["state"] == "expired").count(), 250);
+    server.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_that_was_asked_for_is_ended_by_whoever_serves_next() {
+    let mut dice = Dice::of_this_run();
+    let site = Arc::new(Site::new(PROGRAM));
+    let server = site.serve().await;
+    for _ in 0..10 {
+        say(&site.person(1), CHAT, &words(&mut dice), None).await;
+    }
+    // Asked for beside the server, which does not hear of it.
+    let store: Arc<dyn EventStore> = Arc::new(postgres_log(&site.database()).await);
+    let persons = Persons::new(&store, &surroundings());
+    let reason = Reason::parse("she asked").unwrap();
+    let asked = PersonCommand::Erase(Hold { by: Sender::System, reason, at: 1 });
+    persons.handle(uid(1), &by_system(Uuid::nil()), &asked).await.unwrap();
+    server.kill().await;
+    let server = site.serve().await;
+    until("the erasure is over", async || {
+        persons
+            .state(uid(1))
+            .await
+            .is_ok_and(|state| state.erasure.is_some_and(|erasure| erasure.done.is_some()))
+    })
+    .await;
+    assert_eq!(chain_holds(&site).await, 10);
     server.kill().await;
 }
 

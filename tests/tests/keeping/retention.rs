@@ -213,6 +213,34 @@ async fn a_hold_that_comes_while_a_month_is_written_anew_ends_that() {
     world.server.stop().await;
 }
 
+/// Whoever reads for long keeps the last step away, which lets everybody else through meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_in_the_way_is_waited_for_and_nobody_else_waits() {
+    let world = World::start().await;
+    world.say(&chat(1, 2), 1, 1..51).await;
+    world.server.clock.put(START + 10 * DAY);
+    let reader = world.server.database.connect().await;
+    reader.batch_execute("begin; select from log.body limit 1").await.unwrap();
+    let policy = days(5);
+    let mut retaining = Box::pin(world.retain(&policy));
+    let talk = async {
+        // Behind every try of the last step, some of these wait, and go through.
+        for n in 0..30 {
+            world.say(&chat(1, 2), 2, n..n + 1).await;
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    tokio::select! {
+        report = &mut retaining => panic!("the reader was not waited for: {report:?}"),
+        () = talk => {}
+    }
+    reader.batch_execute("commit").await.unwrap();
+    let report = retaining.await;
+    assert_eq!((report.messages, report.months[0].removed), (50, 50));
+    assert_eq!((world.numbers("p2p-1-2").await, world.bodies("p2p-1-2").await), ((51, 80), 30));
+    world.server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_month_is_dropped_and_a_young_one_is_not() {
     let world = World::start().await;

@@ -22,6 +22,18 @@ impl Job {
     }
 }
 
+impl Job {
+    /// Gives it back at once; who only drops it gives it back a moment later.
+    pub async fn give_back(mut self) {
+        if let Some(client) = &self.client
+            && client.execute(include_str!("give_job_back.sql"), &[]).await.is_ok()
+        {
+            // To the pool.
+            drop(self.client.take());
+        }
+    }
+}
+
 impl Drop for Job {
     fn drop(&mut self) {
         if let Some(client) = self.client.take() {
