@@ -21,6 +21,7 @@ use crate::{
     problem::Problem,
     rates::{Rate, Rates},
     ready::Checks,
+    rebuilds::Rebuilds,
     sync_cursor::SyncCursors,
 };
 
@@ -36,6 +37,8 @@ pub struct App {
     pub keeping: Keeping,
     /// Answers questions, each through the asking person's eyes.
     pub read_models: ReadModels,
+    /// Rebuilds read models and tells how they stand.
+    pub rebuilds: Arc<Rebuilds>,
     /// Takes commands about notifications.
     pub notifications: NotificationHandler,
     /// Answers what is in whose inbox.

@@ -17,7 +17,7 @@ use crate::{
     clock::SystemClock,
     config::{CommonArgs, Config, ServeArgs},
     database::Database,
-    doctor, import, keeping, keys, logging,
+    doctor, generations, import, keeping, keys, logging,
     migrate::migrate,
     serve,
     time_text::{parse_seconds, utc},
@@ -42,6 +42,11 @@ enum Command {
     Migrate,
     /// Import conversations from NDJSON files
     Import(import::Arguments),
+    /// Look at the read models, rebuild them from the log, roll back, drop
+    Projections {
+        #[command(subcommand)]
+        action: generations::Action,
+    },
     /// Say what is missing, and how to get it
     Doctor,
     /// Print a bearer token, signed with the secret of that server
@@ -100,6 +105,7 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
         Command::Serve(args) => args.clone(),
         Command::Migrate
         | Command::Import(_)
+        | Command::Projections { .. }
         | Command::Doctor
         | Command::Token(_)
         | Command::Audit { .. }
@@ -116,6 +122,9 @@ fn run(common: CommonArgs, command: Command) -> Result<ExitCode, Box<dyn Error>>
             return runtime()?.block_on(keeping::program::retention(&config, arguments));
         }
         Command::Import(arguments) => return runtime()?.block_on(imported(&config, &arguments)),
+        Command::Projections { action } => {
+            return runtime()?.block_on(generations::command(&config, &action));
+        }
         Command::Doctor => {
             let report = runtime()?.block_on(doctor::examine(&config));
             say(&report.to_string())?;

@@ -4,11 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use event_store::{Clock, EventStore, surroundings::Surroundings};
-use projections::{
-    Generation, Projector, ProjectorHandle, ReadModels,
-    notification::{Inboxes, NOTIFICATION, NotificationProjector},
-};
-use tokio::{sync::Mutex, task::JoinHandle};
+use projections::{Projectors, ProjectorsWatch, notification::Inboxes};
+use tokio::task::JoinHandle;
 use tokio_postgres::Config;
 
 use crate::{
@@ -21,18 +18,10 @@ use crate::{
     presence::{self, Presence},
     rates::Rates,
     ready::{Check, Checks},
+    rebuilds::Rebuilds,
     sync_cursor::SyncCursors,
     writer::{Writer, WriterError},
 };
-
-/// Connections for questions: each takes milliseconds.
-const QUERY_CONNECTIONS: usize = 16;
-
-/// Connections for the projector, of whose shards a few work at a time.
-const PROJECTOR_CONNECTIONS: usize = 8;
-
-/// Connections for the read model of notifications: its projector's and a few questions'.
-const NOTIFICATION_CONNECTIONS: usize = 4;
 
 /// Events by which the read models may be behind before a load balancer should hear of it: a second at full load.
 const LAG_MAX: u64 = 16_000;
@@ -60,12 +49,9 @@ pub enum NodeError {
     /// What takes commands.
     #[error(transparent)]
     Writer(#[from] WriterError),
-    /// The read models.
-    #[error("open the read models")]
-    ReadModels(#[from] projections::OpenError),
-    /// The projector.
-    #[error("start the projector")]
-    Projector(#[from] projections::StartError),
+    /// The read models and what keeps them up with the log.
+    #[error("start the projectors")]
+    Projectors(#[from] projections::ProjectorsError),
     /// The live feed, or the connections for its sizes.
     #[error("start the live feed and the measures")]
     Live(#[source] event_store::StoreError),
@@ -81,8 +67,8 @@ pub enum NodeError {
 pub struct Node {
     app: Arc<App>,
     writer: Writer,
-    projector: Arc<Mutex<Option<ProjectorHandle>>>,
-    notifications: Arc<Mutex<Option<NotificationProjector>>>,
+    projectors: Projectors,
+    rebuilds: Arc<Rebuilds>,
     keeper: Option<presence::Keeper>,
     upkeep: JoinHandle<()>,
     removals: Upkeep,
@@ -94,20 +80,13 @@ impl Node {
         let NodeSettings { tokens, limits, instance, clock, retention } = settings;
         let writer = Writer::start(database, Arc::clone(&clock), instance).await?;
         let store = &writer.store;
-        let generation = Generation::serving(database, PROJECTOR_CONNECTIONS).await?;
-        let projector = Projector::start(Arc::clone(store), generation, Arc::clone(&clock)).await?;
-        let generation = Generation::serving(database, QUERY_CONNECTIONS).await?;
-        let read_models = ReadModels::new(Arc::clone(store), generation, Some(projector.progress()));
-        let projector = Arc::new(Mutex::new(Some(projector)));
-        let generation = Generation::serving_of(NOTIFICATION, database, NOTIFICATION_CONNECTIONS).await?;
-        let notifications =
-            NotificationProjector::start(Arc::clone(store), generation.clone(), Arc::clone(&clock)).await?;
-        let inboxes = Inboxes::new(Arc::clone(store), generation, notifications.passed());
-        let notifications = Arc::new(Mutex::new(Some(notifications)));
+        let projectors = Projectors::start(database, Arc::clone(store), Arc::clone(&clock)).await?;
+        let (read_models, inboxes) = (projectors.read_models(), projectors.inboxes());
+        let rebuilds = Arc::new(Rebuilds::new(projectors.watch()));
         let checks: Checks = vec![
             Box::new(LogCheck(Arc::clone(store))),
-            Box::new(ProjectorCheck(Arc::clone(&projector))),
-            Box::new(NotificationCheck { projector: Arc::clone(&notifications), inboxes: inboxes.clone() }),
+            Box::new(ProjectorCheck(projectors.watch())),
+            Box::new(NotificationCheck { projectors: projectors.watch(), inboxes: inboxes.clone() }),
         ];
         let metrics = measures::recorder()?;
         let upkeep = tokio::spawn(measures::upkeep(metrics.clone()));
@@ -132,6 +111,7 @@ impl Node {
             typing,
             presence,
             read_models,
+            rebuilds: Arc::clone(&rebuilds),
             msg_ids: writer.msg_ids.clone(),
             tokens,
             clock,
@@ -145,7 +125,7 @@ impl Node {
         let removals =
             Upkeep::start(app.keeping.clone(), app.commands.clone(), app.read_models.clone(), retention);
         tracing::info!(instance = writer.instance, log_id = %store.info().log_id, "started");
-        Ok(Self { app, writer, projector, notifications, keeper, upkeep, removals })
+        Ok(Self { app, writer, projectors, rebuilds, keeper, upkeep, removals })
     }
 
     /// What handlers share.
@@ -155,7 +135,7 @@ impl Node {
 
     /// Ends everything, after the last request. Read models catch up at the next start.
     pub async fn stop(self) {
-        let Self { app, writer, projector, notifications, keeper, upkeep, removals } = self;
+        let Self { app, writer, projectors, rebuilds, keeper, upkeep, removals } = self;
         // It goes on at the next start.
         drop(removals);
         let hub = Arc::clone(&app.live.hub);
@@ -169,12 +149,8 @@ impl Node {
             keeper.stop().await;
         }
         writer.stop().await;
-        if let Some(projector) = projector.lock().await.take() {
-            projector.shutdown().await;
-        }
-        if let Some(notifications) = notifications.lock().await.take() {
-            notifications.shutdown().await;
-        }
+        rebuilds.stop().await;
+        projectors.shutdown().await;
         upkeep.abort();
     }
 }
@@ -197,7 +173,7 @@ impl Check for LogCheck {
     }
 }
 
-struct ProjectorCheck(Arc<Mutex<Option<ProjectorHandle>>>);
+struct ProjectorCheck(ProjectorsWatch);
 
 #[async_trait]
 impl Check for ProjectorCheck {
@@ -206,7 +182,7 @@ impl Check for ProjectorCheck {
     }
 
     async fn check(&self) -> Result<String, String> {
-        let status = self.0.lock().await.as_ref().map(ProjectorHandle::status).ok_or("it has stopped")?;
+        let status = self.0.serving().ok_or("it has stopped")?;
         let lag =
             status.shards.iter().map(|it| it.head.get().saturating_sub(it.position.get())).max().unwrap_or(0);
         let failing = status.shards.iter().filter(|it| it.failing).count();
@@ -218,7 +194,7 @@ impl Check for ProjectorCheck {
 }
 
 struct NotificationCheck {
-    projector: Arc<Mutex<Option<NotificationProjector>>>,
+    projectors: ProjectorsWatch,
     inboxes: Inboxes,
 }
 
@@ -229,8 +205,7 @@ impl Check for NotificationCheck {
     }
 
     async fn check(&self) -> Result<String, String> {
-        let failing = self.projector.lock().await.as_ref().map(NotificationProjector::failing);
-        if failing.ok_or("it has stopped")? {
+        if self.projectors.notifications_fail() {
             return Err("the projector fails".to_owned());
         }
         match self.inboxes.skipped().await {

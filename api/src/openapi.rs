@@ -15,7 +15,7 @@ use crate::{
     problem::{Code, MEDIA_TYPE, ProblemBody},
     rest::{
         audit, batch, conversations, groups, marks, members, messages, notifications, operations, presence,
-        readers, sync, system::SystemContent,
+        projections, readers, sync, system::SystemContent,
     },
     ws,
 };
@@ -39,6 +39,7 @@ use crate::{
         ws::connect,
         presence::presence,
         sync::sync, batch::batch,
+        projections::all, projections::rebuild, projections::roll_back, projections::drop_other,
         audit::events::events, audit::message::message, audit::accesses::accesses,
         audit::erasures::ask, audit::erasures::show,
         audit::holds::list, audit::holds::show, audit::holds::place, audit::holds::lift,
@@ -159,6 +160,13 @@ problems! {
     PostNotificationProblems = [OF_BODIES, [
         Code::InvalidIdempotencyKey, Code::NotAllowed, Code::IdempotencyConflict, Code::InvalidContent,
         Code::InvalidCategory, Code::InvalidUid, Code::TooManyRequests, Code::CommandRefused
+    ]];
+    /// Of the question how the read models stand.
+    ProjectionsProblems = [[Code::NotAllowed]];
+    /// Of a rebuild, a rollback or a drop.
+    GenerationProblems = [[
+        Code::NotAllowed, Code::UnknownProjection, Code::RebuildRunning, Code::GenerationLeft,
+        Code::NoOtherGeneration
     ]];
     /// Of an inbox.
     InboxProblems = [[Code::InvalidParameter]];

@@ -1,7 +1,8 @@
 //! Which error has which status: RFC 9457 answers. The one file of `api/` in which the status codes of errors live.
 //!
 //! A refusal (4xx), a conflict (409) and a breakdown (503) are three different things. Nothing in here shows SQL,
-//! a path or another person's data: details come from the errors' own words, sources only go to the log.
+//! a path or another person's data: details come from the errors' own words, sources only go to the log. Long because
+//! every code of the product is in it.
 
 use axum::{
     body::Body,
@@ -10,7 +11,7 @@ use axum::{
 };
 use domain::{ContentError, ConvIdError, IdError, NotificationError, Rejection, snowflake::LeaseOver};
 use event_store::{CommandError, StoreError};
-use projections::query::QueryError;
+use projections::{generations::GenerationError, query::QueryError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -44,6 +45,7 @@ pub enum Code {
     MessageNotFound,
     MemberNotFound,
     SwitchedOff,
+    UnknownProjection,
     MethodNotAllowed,
     RequestTimeout,
     RequestIdInFlight,
@@ -52,6 +54,9 @@ pub enum Code {
     GroupExists,
     OwnerStays,
     GroupDissolved,
+    RebuildRunning,
+    GenerationLeft,
+    NoOtherGeneration,
     LegalHold,
     HoldNotFound,
     ErasureNotFound,
@@ -99,6 +104,7 @@ impl Code {
             Self::MessageNotFound => (404, "message_not_found", "There is no such message"),
             Self::MemberNotFound => (404, "member_not_found", "There is no such member"),
             Self::SwitchedOff => (404, "switched_off", "This server does not do this"),
+            Self::UnknownProjection => (404, "unknown_projection", "There are no read models of this name"),
             Self::MethodNotAllowed => (405, "method_not_allowed", "This address does not take this method"),
             Self::RequestTimeout => (408, "request_timeout", "The body did not arrive in time"),
             Self::RequestIdInFlight => {
@@ -111,6 +117,15 @@ impl Code {
             Self::GroupExists => (409, "group_exists", "This group's id is taken"),
             Self::OwnerStays => (409, "owner_stays", "The owner hands over first"),
             Self::GroupDissolved => (409, "group_dissolved", "This group was dissolved"),
+            Self::RebuildRunning => {
+                (409, "rebuild_running", "These read models are being rebuilt, rolled back or dropped")
+            }
+            Self::GenerationLeft => {
+                (409, "generation_left", "An earlier generation has not been dropped yet")
+            }
+            Self::NoOtherGeneration => {
+                (409, "no_other_generation", "There is no whole generation but the one that serves")
+            }
             Self::LegalHold => (409, "legal_hold", "A legal hold stands"),
             Self::ErasureNotFound => (404, "erasure_not_found", "Nobody has asked for this erasure"),
             Self::HoldNotFound => (404, "hold_not_found", "No legal hold stands here"),
@@ -300,6 +315,28 @@ impl From<QueryError> for Problem {
             QueryError::Parked | QueryError::Behind => Code::Unavailable,
             QueryError::Unavailable { doing, source } => {
                 tracing::warn!(doing, source, "a query failed");
+                return Self::new(Code::Unavailable, "the read models are unavailable");
+            }
+        };
+        Self::new(code, error)
+    }
+}
+
+impl From<GenerationError> for Problem {
+    fn from(error: GenerationError) -> Self {
+        let code = match &error {
+            GenerationError::Running(_) => Code::RebuildRunning,
+            GenerationError::Left(_) => Code::GenerationLeft,
+            GenerationError::Alone(_) | GenerationError::Unfinished(_) => Code::NoOtherGeneration,
+            GenerationError::Full(..) => Code::Unavailable,
+            GenerationError::TooSlow(_)
+            | GenerationError::Stopped(_)
+            | GenerationError::Log(_)
+            | GenerationError::Open(_)
+            | GenerationError::Connect(_)
+            | GenerationError::Build(_)
+            | GenerationError::Database { .. } => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "generations are not to be had");
                 return Self::new(Code::Unavailable, "the read models are unavailable");
             }
         };

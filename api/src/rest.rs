@@ -13,6 +13,7 @@ pub mod messages;
 pub mod notifications;
 pub mod operations;
 pub mod presence;
+pub mod projections;
 pub mod readers;
 pub mod sync;
 pub mod system;

@@ -18,7 +18,7 @@ use crate::{
     requests,
     rest::{
         audit, batch, conversations, groups, marks, members, messages, notifications, operations, presence,
-        readers, sync,
+        projections, readers, sync,
     },
     ws,
 };
@@ -49,6 +49,10 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/v1/ws", get(ws::connect))
         .route("/v1/sync", get(sync::sync))
         .route("/v1/messages/batch", post(batch::batch))
+        .route("/v1/admin/projections", get(projections::all))
+        .route("/v1/admin/projections/{name}/rebuild", post(projections::rebuild))
+        .route("/v1/admin/projections/{name}/rollback", post(projections::roll_back))
+        .route("/v1/admin/projections/{name}/drop", post(projections::drop_other))
         .route("/v1/audit/conversations/{conv_id}/events", get(audit::events::events))
         .route("/v1/audit/messages/{msg_id}", get(audit::message::message))
         .route("/v1/audit/accesses", get(audit::accesses::accesses))

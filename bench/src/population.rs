@@ -11,6 +11,7 @@ pub mod fault;
 mod ledger;
 mod order;
 mod plan;
+mod rebuilds;
 mod reckoning;
 mod replica;
 mod tally;
@@ -92,6 +93,9 @@ pub struct Arguments {
     /// Of all messages, so many are deleted by somebody for themselves, from 0 to 1
     #[arg(long, default_value_t = 0.003, value_parser = share)]
     pub deleted: f64,
+    /// Rebuild the read models again and again while they talk, roll back, drop
+    #[arg(long)]
+    pub rebuild: bool,
     /// Draws what an earlier run drew [default: any]
     #[arg(long)]
     pub seed: Option<u64>,
@@ -158,7 +162,7 @@ pub async fn run(
         let address = Address::of_url(&url).ok_or(PopulationError::Url(url))?;
         let world = world(arguments, seed, address, secret);
         interrupted(play(arguments, &world, None, out)).await?;
-        let verdict = Verdict::new(&world, 0);
+        let verdict = Verdict::new(&world, 0, arguments.rebuild);
         writeln!(out, "{verdict}")?;
         return Ok(verdict);
     }
@@ -175,7 +179,7 @@ pub async fn run(
                     world.fault(Kind::Answer, "the server did not stop in order");
                 }
                 panics.into_iter().for_each(|line| world.fault(Kind::Answer, line));
-                Verdict::new(&world, arguments.kills.into())
+                Verdict::new(&world, arguments.kills.into(), arguments.rebuild)
             })
         }
         Err(error) => Err(error.into()),
@@ -243,13 +247,16 @@ async fn play(
         let talk = traffic::talk(Arc::clone(world), Arc::clone(&handles), taken_back, stream, ending.clone());
         talking.spawn(talk);
     }
+    if arguments.rebuild {
+        talking.spawn(rebuilds::operate(Arc::clone(world), ending.clone()));
+    }
     talking.spawn(comings::come_and_go(Arc::clone(world), ending));
     let time = Duration::from_secs(arguments.seconds.into());
     {
         let killing = kill_at_random(world, server, arguments.kills.into(), time);
         tokio::pin!(killing);
         let over = began + time.max(Duration::from_millis(1));
-        talk_until(world, over, began, killing.as_mut(), out).await?;
+        talk_until(world, (over, arguments.rebuild), began, killing.as_mut(), out).await?;
     }
     end.send_replace(true);
     while let Some(talked) = talking.join_next().await {
@@ -266,17 +273,20 @@ async fn play(
     reckon(world, devices).await
 }
 
-/// Says how it goes until it is over, and until every kill has been made good.
+/// Says how it goes until it is over, and until every kill has been made good and the read models were rebuilt once,
+/// if they are to be.
 async fn talk_until(
     world: &World,
-    over: Instant,
+    (over, rebuild): (Instant, bool),
     began: Instant,
     mut killing: std::pin::Pin<&mut impl Future<Output = Result<(), OwnServerError>>>,
     out: &mut (dyn Write + Send),
 ) -> Result<(), PopulationError> {
     let mut looks = interval_at(Instant::now() + SAY_EVERY, SAY_EVERY);
     let (mut time_is_up, mut killed) = (false, false);
-    while !(time_is_up && killed) {
+    // Late on a busy machine; where it never comes, the verdict says so.
+    let rebuilt = || !rebuild || world.tally.rebuilds.get() > 0 || over.elapsed() > REST_TIME_MAX;
+    while !(time_is_up && killed && rebuilt()) {
         tokio::select! {
             () = sleep_until(over), if !time_is_up => time_is_up = true,
             done = &mut killing, if !killed => {

@@ -3,7 +3,7 @@
 //! Everything is sent at once, COMMIT included: where a statement fails the later ones fail, too, and COMMIT rolls
 //! back. Only where a filling bucket becomes full is there a second round trip, for its rows of the tail.
 
-use deadpool_postgres::{Object, Pool, PoolError};
+use deadpool_postgres::{Object, PoolError};
 use domain::Ms;
 use event_store::{Position, Shard};
 use futures_util::future::{BoxFuture, FutureExt, join_all};
@@ -19,6 +19,8 @@ use crate::{
 
 /// What is applied, and between which positions.
 pub(crate) struct Step {
+    /// Is much of it at once? Then histories are copied, and what is reckoned is reckoned beside the runtime.
+    pub bulk: bool,
     pub generation: i32,
     pub shard: Shard,
     pub from: Position,
@@ -42,6 +44,9 @@ pub(crate) enum ApplyError {
     /// What is stored makes no sense.
     #[error(transparent)]
     Damaged(#[from] Damaged),
+    /// The runtime ends.
+    #[error("pack histories: the process ends")]
+    Ends,
     /// The database is away.
     #[error("{doing}")]
     Database { doing: &'static str, source: tokio_postgres::Error },
@@ -64,6 +69,11 @@ impl ApplyError {
         matches!(self, Self::Database { source, .. } if source.code() == Some(&SqlState::QUERY_CANCELED))
     }
 
+    /// Does nobody know in which state the connection is? Then nobody shall find out.
+    pub(crate) fn spoils(&self) -> bool {
+        matches!(self, Self::Database { .. })
+    }
+
     /// Is it the batch's fault, and not the moment's?
     pub(crate) fn is_poison(&self) -> bool {
         matches!(self, Self::Refused { .. } | Self::Seal(_) | Self::Damaged(_))
@@ -71,31 +81,30 @@ impl ApplyError {
 }
 
 /// Data exceptions, violated constraints, and rows that exceed a limit of Postgres.
-pub(crate) fn is_about_data(state: &SqlState) -> bool {
+fn is_about_data(state: &SqlState) -> bool {
     ["22", "23", "54"].contains(&&state.code()[..2])
 }
 
 /// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
 pub(crate) const BEGIN: &str = "begin; set local synchronous_commit = off";
 
-/// Applies a step. To be run to its end: followers stop between batches only.
-pub(crate) async fn apply(pool: &Pool, step: Step) -> Result<(), ApplyError> {
-    let client = pool.get().await?;
-    let applied = removed_and_applied(&client, step).await;
-    if matches!(applied, Err(ApplyError::Database { .. })) {
-        // Whatever state it is in, nobody shall find out.
-        drop(Object::take(client));
-    }
-    applied
-}
-
-/// What is gone goes first, in transactions of its own.
-async fn removed_and_applied(client: &Object, step: Step) -> Result<(), ApplyError> {
+/// Applies a step. To be run to its end: followers stop between batches only. Who hears an error that spoils the
+/// connection gives it away.
+pub(crate) async fn apply(client: &Object, step: Step) -> Result<(), ApplyError> {
+    // What is gone goes first, in transactions of its own.
     let place = Place { generation: step.generation, shard: step.shard, position: step.from };
     for gone in &step.folded.effects.removals {
         removal::remove(client, place, gone).await?;
     }
     Pipeline { client }.apply(step).await
+}
+
+/// Gives a connection back, unless an error has spoilt it.
+pub(crate) fn give_back(client: Object, error: Option<&ApplyError>) {
+    if error.is_some_and(ApplyError::spoils) {
+        // Whatever state it is in, nobody shall find out.
+        drop(Object::take(client));
+    }
 }
 
 struct Pipeline<'a> {
@@ -107,7 +116,7 @@ type Sent<'a> = BoxFuture<'a, Result<Vec<Row>, ApplyError>>;
 
 impl<'a> Pipeline<'a> {
     async fn apply(&self, step: Step) -> Result<(), ApplyError> {
-        let Step { generation, shard, from, to, folded, now } = step;
+        let Step { bulk, generation, shard, from, to, folded, now } = step;
         let Effects {
             history,
             marks,
@@ -139,12 +148,30 @@ impl<'a> Pipeline<'a> {
             self.take(&mut plan, &opening).await?;
             opening.clear();
         }
-        let begun = opening.is_empty();
-        let writes = match plan.writes() {
-            Ok(writes) => writes,
-            Err(error) => return self.give_up(begun, error.into()).await,
+        let mut begun = opening.is_empty();
+        let packed = if bulk {
+            tokio::task::spawn_blocking(|| plan.pack()).await.map_err(|_| ApplyError::Ends)
+        } else {
+            Ok(plan.pack())
         };
-        let writes = writes
+        let packed = match packed.and_then(|packed| Ok(packed?)) {
+            Ok(packed) => packed,
+            Err(error) => return self.give_up(begun, error).await,
+        };
+        let history = if bulk {
+            if !begun {
+                self.open(&opening).await?;
+                opening.clear();
+                begun = true;
+            }
+            if let Err(error) = packed.copy(self.client).await {
+                return self.give_up(true, ApplyError::of("copy histories", error)).await;
+            }
+            packed.notes()
+        } else {
+            packed.writes()
+        };
+        let writes = history
             .into_iter()
             .chain(marks.writes())
             .chain(reads.writes())
@@ -172,14 +199,19 @@ impl<'a> Pipeline<'a> {
 
     /// The first round trip of two.
     async fn take(&self, plan: &mut Plan, opening: &[Prepared]) -> Result<(), ApplyError> {
-        let begin = [self.simple("begin", BEGIN)];
-        let sent = begin.into_iter().chain(opening.iter().map(|write| self.statement(write))).collect();
-        let taken = match all(sent).await {
-            Ok(rows) => rows,
-            Err(error) => return self.give_up(true, error).await,
-        };
+        let taken = self.open(opening).await?;
         let rows = taken.iter().flatten().filter(|row| row.len() == TAKEN_COLUMNS);
         plan.put_back(rows).map_err(|error| ApplyError::of("take the tail's part", error))
+    }
+
+    /// Begins, and sends what comes first.
+    async fn open(&self, opening: &[Prepared]) -> Result<Vec<Vec<Row>>, ApplyError> {
+        let begin = [self.simple("begin", BEGIN)];
+        let sent = begin.into_iter().chain(opening.iter().map(|write| self.statement(write))).collect();
+        match all(sent).await {
+            Ok(rows) => Ok(rows),
+            Err(error) => self.give_up(true, error).await.map(|()| Vec::new()),
+        }
     }
 
     async fn give_up(&self, begun: bool, error: ApplyError) -> Result<(), ApplyError> {

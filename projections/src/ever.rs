@@ -10,6 +10,7 @@ use crate::{
     member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE},
     query::QueryError,
     read_models::ReadModels,
+    reader::Reader,
     snapshot::Ask,
     write::int,
 };
@@ -18,6 +19,16 @@ impl ReadModels {
     /// A page of them behind one, ascending by id, from read models that have passed the log's heads of this moment;
     /// empty once there are no more.
     pub async fn ever_in(&self, person: Uid, after: Option<&ConvId>) -> Result<Vec<ConvId>, QueryError> {
+        self.0.ask(|reader| async move { reader.ever_in(person, after).await }).await
+    }
+}
+
+impl Reader {
+    pub(crate) async fn ever_in(
+        &self,
+        person: Uid,
+        after: Option<&ConvId>,
+    ) -> Result<Vec<ConvId>, QueryError> {
         let doing = "read where somebody is or was";
         let (uid, most) = (int(person.get()), MEMBERSHIPS_AT_ONCE as i64);
         let behind = after.map_or("", ConvId::as_str);

@@ -1,9 +1,8 @@
 //! Follows one shard: reads after its checkpoint, applies batch after batch, and never ends on an error.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use domain::ConvId;
-use event_store::{Body, Clock, EventStore, Position, Recorded, Shard, StoreError, codec};
+use event_store::{Clock, EventStore, Recorded, Shard, StoreError};
 use tokio::{
     sync::{Semaphore, watch},
     time::{Instant, sleep, sleep_until},
@@ -11,9 +10,10 @@ use tokio::{
 
 use crate::{
     CONVERSATION,
-    apply::{ApplyError, Step, apply},
+    applier::{Applier, Standing, parts},
+    apply::{ApplyError, give_back},
     checkpoint,
-    effects::{Folded, Parked, chain_of, fold},
+    effects::chain_of,
     generation::Generation,
     progress::{Progress, ShardProgress},
 };
@@ -39,6 +39,8 @@ enum LookError {
     Read(#[from] StoreError),
     #[error("read the checkpoint")]
     Checkpoint(#[source] tokio_postgres::Error),
+    #[error("this generation of the read models is gone")]
+    Gone,
     #[error("apply a batch to the read models")]
     Apply(#[from] ApplyError),
     #[error("get a connection for the projector")]
@@ -56,15 +58,15 @@ pub(crate) struct Follower {
     pub turns: Arc<Semaphore>,
 }
 
-/// What we believe of the checkpoint's row; the compare-and-set finds out.
-struct Standing {
-    position: Position,
-    parked: HashSet<ConvId>,
-}
-
 impl Follower {
     /// Runs until `stop` becomes true or its sender is gone.
-    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+    pub(crate) async fn run(self, stop: watch::Receiver<bool>) {
+        self.follow(stop).await;
+        // What has ended is behind nothing.
+        self.gauge(0.0, 0.0);
+    }
+
+    async fn follow(&self, mut stop: watch::Receiver<bool>) {
         let Some(progress) = self.progress.shard(self.shard) else { return };
         let mut wake = self.store.wake(self.shard);
         let mut standing = None;
@@ -97,6 +99,9 @@ impl Follower {
                     OWN_LOOK
                 }
                 Err(error) => {
+                    if matches!(error, LookError::Gone) {
+                        self.progress.end();
+                    }
                     // Said once; /readyz and the metrics go on saying it.
                     if !was_failing {
                         tracing::warn!(
@@ -144,15 +149,21 @@ impl Follower {
             progress.head_is_at_least(last.header.position);
         }
         self.measure(progress, standing.parked.len());
-        for batch in batches(&events) {
-            match self.apply(&mut standing, batch).await {
+        let events: Arc<[Recorded]> = events.into();
+        let (generation, shard, clock) = (self.generation.number(), self.shard, Arc::clone(&self.clock));
+        let applier = Applier { generation, shard, clock, bulk: false };
+        for part in parts(&events, BATCH_BYTES) {
+            let count = part.len() as u64;
+            let client = self.generation.pool().get().await?;
+            let applied = applier.apply(&client, &mut standing, &events, part).await;
+            give_back(client, applied.as_ref().err());
+            match applied {
                 Ok(()) => progress.moved_to(standing.position),
                 // Somebody else is at it: read what they have done.
                 Err(ApplyError::Moved) => return Ok(true),
                 Err(error) => return Err(error.into()),
             }
-            metrics::counter!("quipu_projection_events_total", "projection" => CONVERSATION)
-                .increment(batch.len() as u64);
+            metrics::counter!("quipu_projection_events_total", "projection" => CONVERSATION).increment(count);
             self.measure(progress, standing.parked.len());
         }
         *kept = Some(standing);
@@ -162,114 +173,24 @@ impl Follower {
     async fn standing(&self) -> Result<Standing, LookError> {
         let client = self.generation.pool().get().await?;
         let read = checkpoint::read(&client, self.generation.number(), self.shard).await;
-        let (position, parked) = read.map_err(LookError::Checkpoint)?;
-        Ok(Standing { position, parked })
-    }
-
-    /// Applies a batch; where the database will not take it or not in time, halves it until one event is left, and
-    /// parks the conversation of one that it will not take.
-    async fn apply(&self, standing: &mut Standing, batch: &[Recorded]) -> Result<(), ApplyError> {
-        let mut rest = vec![batch];
-        // Each turn applies events or halves a batch: at most twice as many as there are events.
-        while let Some(batch) = rest.pop() {
-            let Some(last) = batch.last() else { continue };
-            let to = last.header.position;
-            match self.step(standing, to, fold(batch, &standing.parked)).await {
-                Err(error) if batch.len() > 1 && (error.is_poison() || error.is_timeout()) => {
-                    let (first, second) = batch.split_at(batch.len() / 2);
-                    rest.extend([second, first]);
-                }
-                Err(error) if error.is_poison() => {
-                    let parked = |conv| Parked::at(conv, &last.header, chain_of(&error));
-                    let parked = last.header.stream.conv().map(parked).into_iter().collect();
-                    self.step(standing, to, Folded { parked, ..Folded::default() }).await?;
-                }
-                done => done?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn step(&self, standing: &mut Standing, to: Position, folded: Folded) -> Result<(), ApplyError> {
-        let parked = folded.parked.clone();
-        let (generation, shard) = (self.generation.number(), self.shard);
-        let step = Step { generation, shard, from: standing.position, to, folded, now: self.clock.now() };
-        apply(self.generation.pool(), step).await?;
-        standing.position = to;
-        for Parked { conv, position, event_id, reason, .. } in parked {
-            let (shard, position) = (shard.get(), position.get());
-            tracing::error!(%conv, shard, position, %event_id, reason, "parked a conversation");
-            standing.parked.insert(conv);
-        }
-        Ok(())
+        let (position, parked) = read.map_err(LookError::Checkpoint)?.ok_or(LookError::Gone)?;
+        Ok(Standing { position, parked: Arc::new(parked) })
     }
 
     fn measure(&self, progress: &ShardProgress, parked: usize) {
         progress.set_parked(parked);
         // An estimate for people: positions of some logs have gaps.
         let lag = progress.head().get().saturating_sub(progress.position().get());
-        let shard = self.shard.get().to_string();
-        metrics::gauge!("quipu_projection_lag_events", "projection" => CONVERSATION, "shard" => shard.clone())
-            .set(lag as f64);
-        metrics::gauge!("quipu_projection_parked", "projection" => CONVERSATION, "shard" => shard)
-            .set(parked as f64);
-    }
-}
-
-/// Cuts so that no batch but one of a single event has more than [`BATCH_BYTES`] of bodies, and that an event which
-/// takes bodies away is a batch of its own: what it takes must be written before, and what comes after, after.
-fn batches(events: &[Recorded]) -> impl Iterator<Item = &[Recorded]> {
-    let mut rest = events;
-    std::iter::from_fn(move || {
-        let mut bytes = 0;
-        let fits = |event: &&Recorded| {
-            bytes += body_len(event);
-            bytes <= BATCH_BYTES && !codec::takes_bodies(event)
-        };
-        let length = rest.iter().take_while(fits).count().max(1).min(rest.len());
-        let (batch, after) = rest.split_at(length);
-        rest = after;
-        (!batch.is_empty()).then_some(batch)
-    })
-}
-
-fn body_len(event: &Recorded) -> usize {
-    match &event.body {
-        Body::Present { bytes, .. } => bytes.len(),
-        Body::Erased { .. } => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use bytes::Bytes;
-
-    use event_store::codec::EventType;
-
-    use super::*;
-    use crate::effects::tests::read;
-
-    #[test]
-    fn a_transaction_is_bounded_in_bytes_and_loses_nothing() {
-        let sized = |version, bytes| {
-            let mut event = read("grp-a", version);
-            event.body = Body::Present { salt: [0; 16], bytes: Bytes::from(vec![0; bytes]) };
-            event
-        };
-        let half = BATCH_BYTES / 2;
-        let events = [sized(1, half), sized(2, half), sized(3, 1), sized(4, 2 * BATCH_BYTES), sized(5, 1)];
-        let cut: Vec<Vec<u64>> =
-            batches(&events).map(|batch| batch.iter().map(|event| event.header.version).collect()).collect();
-        assert_eq!(cut, [vec![1, 2], vec![3], vec![4], vec![5]]);
-        assert_eq!(batches(&[]).count(), 0);
+        self.gauge(lag as f64, parked as f64);
     }
 
-    #[test]
-    fn what_takes_bodies_away_is_a_batch_of_its_own() {
-        let mut events = [1, 2, 3, 4, 5, 6].map(|version| read("grp-a", version));
-        events[0].header.event_type = EventType::BodiesErased as i16;
-        events[3].header.event_type = EventType::HistoryExpired as i16;
-        let cut: Vec<usize> = batches(&events).map(<[Recorded]>::len).collect();
-        assert_eq!(cut, [1, 2, 1, 2]);
+    fn gauge(&self, lag: f64, parked: f64) {
+        let labels = [
+            ("projection", CONVERSATION.to_owned()),
+            ("generation", self.generation.number().to_string()),
+            ("shard", self.shard.get().to_string()),
+        ];
+        metrics::gauge!("quipu_projection_lag_events", &labels).set(lag);
+        metrics::gauge!("quipu_projection_parked", &labels).set(parked);
     }
 }

@@ -54,7 +54,7 @@ impl Generation {
     }
 
     /// Opens a generation by its number.
-    fn numbered(
+    pub(crate) fn numbered(
         projection: &str,
         config: &Config,
         number: i32,
@@ -80,7 +80,7 @@ impl Generation {
 const PLANS: &str = "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c enable_material=off \
                      -c jit=off -c plan_cache_mode=force_generic_plan";
 
-fn pool(config: &Config, path: &str, connections: usize) -> Result<Pool, BuildError> {
+pub(crate) fn pool(config: &Config, path: &str, connections: usize) -> Result<Pool, BuildError> {
     let mut config = config.clone();
     let given = config.get_options().unwrap_or_default().to_owned();
     let limits = format!(

@@ -15,6 +15,8 @@ use tokio::{
 #[derive(Debug)]
 pub struct Progress {
     shards: Vec<ShardProgress>,
+    /// Will it never go on?
+    ended: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
@@ -35,7 +37,7 @@ impl Progress {
             failing: AtomicBool::new(false),
             nudged: Notify::new(),
         };
-        Self { shards: (0..shards).map(shard).collect() }
+        Self { shards: (0..shards).map(shard).collect(), ended: watch::Sender::new(false) }
     }
 
     pub(crate) fn shard(&self, shard: Shard) -> Option<&ShardProgress> {
@@ -47,8 +49,17 @@ impl Progress {
         self.shard(shard).map(|shard| shard.position.subscribe())
     }
 
+    /// Nobody waits any longer: its generation is gone.
+    pub(crate) fn end(&self) {
+        self.ended.send_replace(true);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        *self.ended.borrow()
+    }
+
     /// Waits until the read models have passed `position`, and has the projector look at once. False after
-    /// `patience`.
+    /// `patience`, and where they never will.
     pub async fn reached(&self, shard: Shard, position: Position, patience: Duration) -> bool {
         let Some(progress) = self.shard(shard) else { return false };
         let mut follower = progress.position.subscribe();
@@ -56,7 +67,14 @@ impl Progress {
             return true;
         }
         progress.nudged.notify_one();
-        matches!(timeout(patience, follower.wait_for(|at| *at >= position)).await, Ok(Ok(_)))
+        let mut ended = self.ended.subscribe();
+        let passed = async {
+            tokio::select! {
+                passed = follower.wait_for(|at| *at >= position) => passed.is_ok(),
+                _ = ended.wait_for(|ended| *ended) => false,
+            }
+        };
+        timeout(patience, passed).await.unwrap_or(false)
     }
 }
 

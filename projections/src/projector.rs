@@ -66,6 +66,24 @@ pub struct Status {
     pub parked: u64,
 }
 
+impl Status {
+    pub(crate) fn of(generation: i32, progress: &Progress) -> Self {
+        let shards = || Shard::all(u16::MAX).map_while(|shard| Some((shard, progress.shard(shard)?)));
+        let status = |(shard, progress): (Shard, &ShardProgress)| ShardStatus {
+            shard,
+            position: progress.position(),
+            head: progress.head(),
+            failing: progress.failing(),
+        };
+        Self {
+            projection: CONVERSATION,
+            generation,
+            shards: shards().map(status).collect(),
+            parked: shards().map(|(_, progress)| progress.parked()).sum(),
+        }
+    }
+}
+
 impl Projector {
     /// Follows every shard of `store` into `generation`, whose pool wants as many connections as `SHARDS_AT_ONCE` says. Several
     /// processes may do so at once: each batch is applied by one of them.
@@ -103,19 +121,7 @@ impl ProjectorHandle {
 
     /// For /readyz, /metrics and operators.
     pub fn status(&self) -> Status {
-        let shards = || Shard::all(u16::MAX).map_while(|shard| Some((shard, self.progress.shard(shard)?)));
-        let status = |(shard, progress): (Shard, &ShardProgress)| ShardStatus {
-            shard,
-            position: progress.position(),
-            head: progress.head(),
-            failing: progress.failing(),
-        };
-        Status {
-            projection: CONVERSATION,
-            generation: self.generation,
-            shards: shards().map(status).collect(),
-            parked: shards().map(|(_, progress)| progress.parked()).sum(),
-        }
+        Status::of(self.generation, &self.progress)
     }
 
     /// Lets each follower end its batch, and waits for it.

@@ -1,52 +1,32 @@
-//! Answers questions from the read models: each in one snapshot that has seen what the asker has.
+//! The query side of the read models about conversations: asks the generation that serves.
 
-use std::{cmp::Reverse, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use domain::{ConvId, Seq, Uid};
-use event_store::{EventStore, Position, Shard, Vector};
-use futures_util::future::join;
-use tokio::time::{Instant, sleep};
+use event_store::{EventStore, Position};
 
 use crate::{
-    CONVERSATION,
-    audience::{self, Audience, Listeners},
-    checkpoint,
+    audience::{Audience, Listeners},
     generation::Generation,
-    group_read::query as group_read,
-    head, history,
-    member::{
-        acquaintances,
-        query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
-    },
     progress::Progress,
     query::{
         GroupRow, ListPlace, MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers,
         Summary, SummaryPage,
     },
-    snapshot::{Ask, Snapshot, unavailable},
-    standing::{STANDING, Standing},
-    summary,
-    write::int,
+    reader::Reader,
+    serving::Serving,
+    sync::{SyncFrom, SyncPage},
 };
-
-/// How long an answer waits for the read models to pass what the asker may have seen: usually milliseconds; past
-/// this they are ill, and the asker should hear about it.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Where the projector works in another process, how often its checkpoint is looked at.
-const POLL: Duration = Duration::from_millis(5);
 
 /// The query side. Cheap to clone.
 #[derive(Clone)]
-pub struct ReadModels {
-    store: Arc<dyn EventStore>,
-    generation: Generation,
-    progress: Option<Arc<Progress>>,
-}
+pub struct ReadModels(pub(crate) Serving<Reader>);
 
 impl ReadModels {
-    /// `progress` is the projector's, where it works in this process; else the checkpoints are looked at.
+    /// Of one generation, whichever serves. `progress` is the projector's, where it works in this process; else the
+    /// checkpoints are looked at. Those of [`crate::Projectors`] follow the generation that serves.
     pub fn new(store: Arc<dyn EventStore>, generation: Generation, progress: Option<Arc<Progress>>) -> Self {
-        Self { store, generation, progress }
+        Self(Serving::fixed(Reader::new(store, generation, progress, false)))
     }
 
     /// A page of a history.
@@ -57,21 +37,26 @@ impl ReadModels {
         range: Range,
         limit: PageLimit,
     ) -> Result<Page, QueryError> {
-        let (snapshot, standing) = self.standing("read a page of a history", conv, viewer).await?;
-        history::page::page(&snapshot, conv, viewer, &standing, range, limit).await
+        self.0.ask(|reader| async move { reader.page(conv, viewer, range, limit).await }).await
+    }
+
+    /// Pages of several histories, at one moment. The inner errors are a range's own.
+    pub async fn pages(
+        &self,
+        viewer: Uid,
+        ranges: &[(ConvId, Range)],
+    ) -> Result<Vec<Result<Page, QueryError>>, QueryError> {
+        self.0.ask(|reader| async move { reader.pages(viewer, ranges).await }).await
     }
 
     /// A conversation as one member sees it. A single chat that nobody has used is there, too.
     pub async fn summary(&self, conv: &ConvId, viewer: Uid) -> Result<Summary, QueryError> {
-        let (snapshot, standing) = self.standing("read a conversation", conv, viewer).await?;
-        let mut summaries = summary::summaries(&snapshot, viewer, &[standing]).await?;
-        summaries.pop().ok_or_else(|| snapshot.failed("an answer is missing"))
+        self.0.ask(|reader| async move { reader.summary(conv, viewer).await }).await
     }
 
     /// A group's own facts, as a member sees them.
     pub async fn group(&self, conv: &ConvId, viewer: Uid) -> Result<GroupRow, QueryError> {
-        let (snapshot, _) = self.standing("read a group", conv, viewer).await?;
-        head::query::group(&snapshot, conv, viewer).await
+        self.0.ask(|reader| async move { reader.group(conv, viewer).await }).await
     }
 
     /// One's conversations: pinned ones first, then the newest activity, then by id. Parked ones are left out, and
@@ -82,28 +67,19 @@ impl ReadModels {
         limit: PageLimit,
         after: Option<ListPlace>,
     ) -> Result<SummaryPage, QueryError> {
-        let (snapshot, memberships) = self.memberships("list conversations", viewer).await?;
-        let after = after.map(|ListPlace { pinned, at, conv }| Place::new(pinned, at, conv));
-        let (generation, wanted) = (self.generation.number(), limit.get() as usize);
-        // One more than fits, to know whether there is a next page.
-        let mut places = member::inbox(&snapshot, viewer, generation, memberships, after, wanted + 1).await?;
-        let more = places.len() > wanted;
-        places.truncate(wanted);
-        let convs: Vec<ConvId> = places.iter().map(|Place(_, _, conv)| conv.clone()).collect();
-        let standings = Asked::new(&convs, viewer, generation);
-        let [rows] = snapshot.ask([Ask { sql: STANDING, params: &standings.params() }]).await?;
-        let mut standings = standings.read(&rows).map_err(|error| snapshot.failed(error))?;
-        let place = |it: &Standing| Place::new(it.settings.pinned, it.updated_at(), it.conv.clone());
-        standings.sort_by_cached_key(place);
-        let last = places.pop().filter(|_| more);
-        let next = last.map(|Place(Reverse(pinned), Reverse(at), conv)| ListPlace { pinned, at, conv });
-        Ok(SummaryPage { conversations: summary::summaries(&snapshot, viewer, &standings).await?, next })
+        let after = &after;
+        self.0.ask(|reader| async move { reader.summaries(viewer, limit, after.clone()).await }).await
+    }
+
+    /// What a person's device has missed. One probe a membership, and what has changed.
+    pub async fn sync(&self, viewer: Uid, from: SyncFrom, limit: PageLimit) -> Result<SyncPage, QueryError> {
+        let from = &from;
+        self.0.ask(|reader| async move { reader.sync(viewer, from.clone(), limit).await }).await
     }
 
     /// How far one member has read.
     pub async fn read_position(&self, conv: &ConvId, uid: Uid) -> Result<ReadPosition, QueryError> {
-        let (_, standing) = self.standing("read a read position", conv, uid).await?;
-        Ok(ReadPosition { uid, read_seq: standing.read.0, read_at: standing.read.1 })
+        self.0.ask(|reader| async move { reader.read_position(conv, uid).await }).await
     }
 
     /// How far the members after a uid have read, ascending by uid.
@@ -114,8 +90,7 @@ impl ReadModels {
         after: Option<Uid>,
         limit: PageLimit,
     ) -> Result<Vec<ReadPosition>, QueryError> {
-        let (snapshot, standing) = self.standing("read the read positions", conv, viewer).await?;
-        group_read::read_positions(&snapshot, conv, viewer, &standing, after, limit).await
+        self.0.ask(|reader| async move { reader.read_positions(conv, viewer, after, limit).await }).await
     }
 
     /// Who has read a message.
@@ -127,8 +102,7 @@ impl ReadModels {
         after: Option<Uid>,
         limit: PageLimit,
     ) -> Result<Readers, QueryError> {
-        let (snapshot, standing) = self.standing("read a message's readers", conv, viewer).await?;
-        group_read::readers(&snapshot, conv, viewer, &standing, seq, after, limit).await
+        self.0.ask(|reader| async move { reader.readers(conv, viewer, seq, after, limit).await }).await
     }
 
     /// The members after a uid, ascending by uid.
@@ -139,26 +113,22 @@ impl ReadModels {
         after: Option<Uid>,
         limit: PageLimit,
     ) -> Result<Vec<MemberRow>, QueryError> {
-        let (snapshot, _) = self.standing("read the members", conv, viewer).await?;
-        member::members(&snapshot, conv, after, limit).await
+        self.0.ask(|reader| async move { reader.members(conv, viewer, after, limit).await }).await
     }
 
     /// Who is in a group, at `at` or later.
     pub async fn audience(&self, conv: &ConvId, at: Position) -> Result<Audience, QueryError> {
-        let snapshot = self.passed("read who is to hear of something", conv, at).await?;
-        audience::audience(&snapshot, conv, at).await
+        self.0.ask(|reader| async move { reader.audience(conv, at).await }).await
     }
 
     /// Who would hear a member of a group speak; at most so many members are named.
     pub async fn listeners(&self, conv: &ConvId, speaker: Uid, most: usize) -> Result<Listeners, QueryError> {
-        let (snapshot, _) = self.standing("read who would hear somebody", conv, speaker).await?;
-        audience::listeners(&snapshot, conv, speaker, most).await
+        self.0.ask(|reader| async move { reader.listeners(conv, speaker, most).await }).await
     }
 
     /// Those of these people who are in a conversation with somebody now, ascending.
     pub async fn acquaintances(&self, viewer: Uid, people: &[Uid]) -> Result<Vec<Uid>, QueryError> {
-        let (snapshot, memberships) = self.memberships("read who knows whom", viewer).await?;
-        acquaintances::acquaintances(&snapshot, viewer, memberships, people).await
+        self.0.ask(|reader| async move { reader.acquaintances(viewer, people).await }).await
     }
 
     /// How a quoted message looks to these people, at `at` or later; those who see the same stand together.
@@ -169,211 +139,6 @@ impl ReadModels {
         quoted: Seq,
         people: &[Uid],
     ) -> Result<Vec<(Quote, Vec<Uid>)>, QueryError> {
-        let snapshot = self.passed("read a quoted message", conv, at).await?;
-        audience::quotes(&snapshot, conv, quoted, people).await
-    }
-
-    /// A snapshot that has passed a position in the conversation's shard.
-    async fn passed(&self, doing: &'static str, conv: &ConvId, at: Position) -> Result<Snapshot, QueryError> {
-        let shard = Shard::of(conv, self.store.info().shards);
-        let mut patience = Patience::new();
-        let generation = self.generation.number();
-        loop {
-            let positions = Ask { sql: checkpoint::POSITIONS, params: &[&CONVERSATION, &generation] };
-            let (snapshot, [rows]) = Snapshot::open(self.generation.pool(), doing, [positions]).await?;
-            let positions = checkpoint::positions(&rows).map_err(|error| snapshot.failed(error))?;
-            if has_passed(&positions, shard, at) {
-                return Ok(snapshot);
-            }
-            // Given back before waiting: the projector may need the room.
-            drop(snapshot);
-            self.wait(&[(shard, at)], &mut patience).await?;
-        }
-    }
-
-    /// A snapshot that has passed the conversation's last event, and where the viewer stands in it: one round trip
-    /// where the read models are up to date.
-    async fn standing(
-        &self,
-        doing: &'static str,
-        conv: &ConvId,
-        viewer: Uid,
-    ) -> Result<(Snapshot, Standing), QueryError> {
-        if !conv.is_group() && !conv.has_party(viewer) {
-            return Err(QueryError::NotAMember);
-        }
-        let shard = Shard::of(conv, self.store.info().shards);
-        let mut patience = Patience::new();
-        let convs = [conv.clone()];
-        let asked = Asked::new(&convs, viewer, self.generation.number());
-        let params = asked.params();
-        let open = || self.open(doing, Ask { sql: STANDING, params: &params });
-        let (opened, wanted) = join(open(), self.store.conversation_position(conv)).await;
-        let wanted = wanted.map_err(|error| unavailable(doing, error))?;
-        let (mut snapshot, mut positions, mut rows) = opened?;
-        while !has_passed(&positions, shard, wanted) {
-            // Given back before waiting: the projector may need the room.
-            drop(snapshot);
-            self.wait(&[(shard, wanted)], &mut patience).await?;
-            (snapshot, positions, rows) = open().await?;
-        }
-        let standing = asked.read(&rows).map_err(|error| snapshot.failed(error))?.pop();
-        let standing = standing.ok_or_else(|| snapshot.failed("an answer is missing"))?;
-        if standing.parked {
-            Err(QueryError::Parked)
-        } else if standing.is_member(viewer) {
-            Ok((snapshot, standing))
-        } else {
-            Err(QueryError::NotAMember)
-        }
-    }
-
-    /// As [`Self::abreast`], with the person's first memberships.
-    async fn memberships(
-        &self,
-        doing: &'static str,
-        viewer: Uid,
-    ) -> Result<(Snapshot, Vec<tokio_postgres::Row>), QueryError> {
-        let (uid, limit) = (int(viewer.get()), MEMBERSHIPS_AT_ONCE as i64);
-        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&uid, &"", &limit];
-        let (snapshot, _, _, rows) = self.abreast(doing, Ask { sql: MEMBERSHIPS, params: &params }).await?;
-        Ok((snapshot, rows))
-    }
-
-    /// A snapshot that has passed the heads of all shards as they were when the question came: with the positions
-    /// that it has passed, those heads, and the answer to a first question.
-    pub(crate) async fn abreast(
-        &self,
-        doing: &'static str,
-        ask: Ask<'_>,
-    ) -> Result<(Snapshot, Vector, Vector, Vec<tokio_postgres::Row>), QueryError> {
-        let mut patience = Patience::new();
-        let open = || self.open(doing, ask);
-        let (opened, heads) = join(open(), self.store.shard_heads()).await;
-        let heads = heads.map_err(|error| unavailable(doing, error))?;
-        let vector = Vector::new(heads.iter().map(|head| head.position).collect());
-        let wanted: Vec<_> =
-            Shard::all(u16::MAX).zip(heads).map(|(shard, head)| (shard, head.position)).collect();
-        let (mut snapshot, mut positions, mut rows) = opened?;
-        while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
-            drop(snapshot);
-            self.wait(&wanted, &mut patience).await?;
-            (snapshot, positions, rows) = open().await?;
-        }
-        let mut passed = Vector::start(self.store.info().shards);
-        positions.iter().for_each(|(shard, position)| passed.raise(*shard, *position));
-        Ok((snapshot, passed, vector, rows))
-    }
-
-    /// The log behind the read models.
-    pub(crate) fn store(&self) -> &dyn EventStore {
-        &*self.store
-    }
-
-    /// The generation that answers.
-    pub(crate) fn generation(&self) -> &Generation {
-        &self.generation
-    }
-
-    /// A snapshot with the checkpoints that it sees and the answer to a first question.
-    pub(crate) async fn open(
-        &self,
-        doing: &'static str,
-        ask: Ask<'_>,
-    ) -> Result<(Snapshot, Vec<(Shard, Position)>, Vec<tokio_postgres::Row>), QueryError> {
-        let generation = self.generation.number();
-        let positions = Ask { sql: checkpoint::POSITIONS, params: &[&CONVERSATION, &generation] };
-        let (snapshot, [positions, rows]) =
-            Snapshot::open(self.generation.pool(), doing, [positions, ask]).await?;
-        let positions = checkpoint::positions(&positions).map_err(|error| snapshot.failed(error))?;
-        Ok((snapshot, positions, rows))
-    }
-
-    pub(crate) async fn wait(
-        &self,
-        wanted: &[(Shard, Position)],
-        patience: &mut Patience,
-    ) -> Result<(), QueryError> {
-        let left = patience.left().ok_or(QueryError::Behind)?;
-        let Some(progress) = &self.progress else {
-            sleep(POLL.min(left)).await;
-            return Ok(());
-        };
-        if !patience.is_first() {
-            // A crash of Postgres has taken rows that the projector believes to be there. It finds out by itself.
-            sleep(POLL.min(left)).await;
-        }
-        for (shard, position) in wanted {
-            let left = patience.left().ok_or(QueryError::Behind)?;
-            if !progress.reached(*shard, *position, left).await {
-                return Err(QueryError::Behind);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Has a snapshot passed this?
-pub(crate) fn has_passed(positions: &[(Shard, Position)], shard: Shard, wanted: Position) -> bool {
-    wanted == Position::START || positions.iter().any(|(of, position)| *of == shard && *position >= wanted)
-}
-
-/// The time that one answer may spend on waiting.
-pub(crate) struct Patience {
-    until: Instant,
-    asked: bool,
-}
-
-impl Patience {
-    pub(crate) fn new() -> Self {
-        Self { until: Instant::now() + PATIENCE, asked: false }
-    }
-
-    /// True once.
-    fn is_first(&mut self) -> bool {
-        !std::mem::replace(&mut self.asked, true)
-    }
-
-    /// None when it is used up.
-    fn left(&self) -> Option<Duration> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then_some(left)
-    }
-}
-
-/// The parameters of `standing.sql`.
-pub(crate) struct Asked<'a> {
-    convs: &'a [ConvId],
-    texts: Vec<&'a str>,
-    peers: Vec<Option<i64>>,
-    viewer: i64,
-    generation: i32,
-}
-
-impl<'a> Asked<'a> {
-    pub(crate) fn new(convs: &'a [ConvId], viewer: Uid, generation: i32) -> Self {
-        Self {
-            convs,
-            texts: convs.iter().map(ConvId::as_str).collect(),
-            peers: convs.iter().map(|conv| conv.peer_of(viewer).map(|peer| int(peer.get()))).collect(),
-            viewer: int(viewer.get()),
-            generation,
-        }
-    }
-
-    pub(crate) fn params(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
-        [&self.texts, &self.viewer, &self.peers, &CONVERSATION, &self.generation]
-    }
-
-    /// Rows come in any order.
-    pub(crate) fn read(&self, rows: &[tokio_postgres::Row]) -> Result<Vec<Standing>, tokio_postgres::Error> {
-        let mut standings = Vec::with_capacity(rows.len());
-        for row in rows {
-            let text: &str = row.try_get(0)?;
-            if let Some(conv) = self.convs.iter().find(|conv| conv.as_str() == text) {
-                standings.push(Standing::read(conv.clone(), row)?);
-            }
-        }
-        Ok(standings)
+        self.0.ask(|reader| async move { reader.quotes(conv, at, quoted, people).await }).await
     }
 }

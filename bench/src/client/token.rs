@@ -12,7 +12,12 @@ const TTL_S: u64 = 24 * 3600;
 
 /// A token of this person on this device.
 pub fn sign(secret: &str, uid: u64, device: &str) -> Result<String, ClientError> {
-    let claims = json!({"sub": uid.to_string(), "exp": now_s() + TTL_S, "device": device});
+    sign_as(secret, uid, device, &[])
+}
+
+/// The same with roles.
+pub fn sign_as(secret: &str, uid: u64, device: &str, roles: &[&str]) -> Result<String, ClientError> {
+    let claims = json!({"sub": uid.to_string(), "exp": now_s() + TTL_S, "device": device, "roles": roles});
     let key = EncodingKey::from_secret(secret.as_bytes())?;
     Ok(jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &key)?)
 }

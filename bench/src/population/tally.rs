@@ -41,6 +41,8 @@ pub struct Tally {
     pub unsettled: Count,
     /// Groups that a device still showed although its person was out: nobody had told it.
     pub ghosts: Count,
+    /// Rebuilds of read models that came to their end.
+    pub rebuilds: Count,
     /// Kills with -9.
     pub kills: Count,
 }

@@ -25,7 +25,7 @@ pub struct Verdict {
 
 impl Verdict {
     /// Of what has been counted and noted.
-    pub fn new(world: &World, kills_due: u64) -> Self {
+    pub fn new(world: &World, kills_due: u64, rebuilds_due: bool) -> Self {
         let (tally, plan) = (&world.tally, &world.plan);
         let population = format!(
             "{} people x {} devices, {} conversations, speed {}",
@@ -39,6 +39,7 @@ impl Verdict {
             (tally.pushes.get() == 0, "nothing was pushed"),
             (tally.compared.get() == 0, "nothing was compared"),
             (tally.kills.get() < kills_due, "the server was not killed so often"),
+            (rebuilds_due && tally.rebuilds.get() == 0, "no rebuild came to its end"),
         ];
         let nothing_happened = missing.iter().find(|(missing, _)| *missing).map(|(_, what)| *what);
         let faults = world.faults.noted();
@@ -63,6 +64,7 @@ fn counts(tally: &Tally) -> Vec<(&'static str, u64)> {
         ("sends refused (sender out)", tally.refused.get()),
         ("pushes", tally.pushes.get()),
         ("kills with -9", tally.kills.get()),
+        ("rebuilds of read models", tally.rebuilds.get()),
         ("connections", tally.connections.get()),
         ("  broken under a device", tally.broken.get()),
         ("resumes", tally.resumes.get()),

@@ -27,13 +27,13 @@ pub(crate) async fn begin(client: &Object, generation: i32, shards: u16) -> Resu
     client.execute(&begin, &[&CONVERSATION, &generation, &i32::from(shards)]).await.map(drop)
 }
 
-/// Where a shard stands, and what is parked in it. Read in that order: what is parked later moves the checkpoint,
+/// Where a shard stands, and what is parked in it; none where the generation is gone. Read in that order: what is parked later moves the checkpoint,
 /// too, so that who has missed it does not get to apply anything.
 pub(crate) async fn read(
     client: &Object,
     generation: i32,
     shard: Shard,
-) -> Result<(Position, HashSet<ConvId>), Error> {
+) -> Result<Option<(Position, HashSet<ConvId>)>, Error> {
     read_of(client, CONVERSATION, generation, shard).await
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn read_of(
     projection: &str,
     generation: i32,
     shard: Shard,
-) -> Result<(Position, HashSet<ConvId>), Error> {
+) -> Result<Option<(Position, HashSet<ConvId>)>, Error> {
     let (position, parked) = futures_util::future::try_join(
         client.prepare_cached(include_str!("position.sql")),
         client.prepare_cached(include_str!("parked.sql")),
@@ -51,10 +51,12 @@ pub(crate) async fn read_of(
     .await?;
     let shard = i32::from(shard.get());
     let position = client.query_opt(&position, &[&projection, &generation, &shard]).await?;
-    let position = position.map(|row| row.try_get(0)).transpose()?.map_or(Position::START, position_of);
+    let Some(position) = position.map(|row| row.try_get(0)).transpose()?.map(position_of) else {
+        return Ok(None);
+    };
     let parked = client.query(&parked, &[&projection, &generation, &shard]).await?;
     let parked = parked.iter().map(|row| row.try_get::<_, &str>(0)).collect::<Result<Vec<_>, _>>()?;
-    Ok((position, parked.into_iter().filter_map(|conv| ConvId::parse(conv).ok()).collect()))
+    Ok(Some((position, parked.into_iter().filter_map(|conv| ConvId::parse(conv).ok()).collect())))
 }
 
 /// Reads rows of `positions.sql`.

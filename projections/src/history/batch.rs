@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     query::{Item, ItemState, Page, PageLimit, QueryError, Range},
-    read_models::{Asked, Patience, ReadModels, has_passed},
+    reader::{Patience, Reader, has_passed},
     snapshot::{Ask, Snapshot, unavailable},
-    standing::{STANDING, Standing},
+    standing::{Asked, STANDING, Standing},
 };
 
 /// Items in one answer, over all ranges.
@@ -37,9 +37,9 @@ struct Room {
     empty: bool,
 }
 
-impl ReadModels {
+impl Reader {
     /// Pages of several histories, at one moment. The inner errors are a range's own.
-    pub async fn pages(
+    pub(crate) async fn pages(
         &self,
         viewer: Uid,
         ranges: &[(ConvId, Range)],

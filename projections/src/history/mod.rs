@@ -8,10 +8,14 @@ pub(crate) mod message;
 pub(crate) mod page;
 pub(crate) mod range;
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    pin::pin,
+};
 
+use deadpool_postgres::Object;
 use domain::{Bucket, ConvId, Seq};
-use tokio_postgres::{Error, Row};
+use tokio_postgres::{Error, Row, binary_copy::BinaryCopyInWriter, types::Type};
 
 use crate::write::{Column, Write, column, convs, count, int};
 use bucket::{SealError, seal};
@@ -103,30 +107,76 @@ impl Plan {
     }
 
     /// Fails where a full bucket has a hole.
-    pub(crate) fn writes(self) -> Result<Vec<Write>, SealError> {
+    pub(crate) fn pack(self) -> Result<Packed, SealError> {
         let Self { tail, filled, system } = self;
-        let sealed = |filled: &Filled| seal(filled.messages.values().map(Vec::as_slice));
-        let sealed: Vec<Vec<u8>> = filled.iter().map(sealed).collect::<Result<_, _>>()?;
+        let sealed = |Filled { conv, bucket, messages }| {
+            Ok((conv, bucket, seal(messages.values().map(Vec::as_slice))?))
+        };
+        Ok(Packed { tail, sealed: filled.into_iter().map(sealed).collect::<Result<_, SealError>>()?, system })
+    }
+}
+
+/// Rows of histories, ready to be written.
+pub(crate) struct Packed {
+    tail: Vec<(ConvId, Seq, Vec<u8>)>,
+    sealed: Vec<(ConvId, Bucket, Vec<u8>)>,
+    system: Vec<(ConvId, Seq)>,
+}
+
+impl Packed {
+    /// All of it as statements.
+    pub(crate) fn writes(mut self) -> Vec<Write> {
+        let (tail, sealed) = (std::mem::take(&mut self.tail), std::mem::take(&mut self.sealed));
         let (rows, tail_convs) = (tail.len(), convs(tail.iter().map(|(conv, ..)| conv)));
         let seqs = column(tail.iter().map(|(_, seq, _)| int(seq.get())));
         let bodies = column(tail.into_iter().map(|(.., body)| body));
         let append = [tail_convs, seqs, bodies];
-        let seal = [
-            convs(filled.iter().map(|filled| &filled.conv)),
-            column(filled.iter().map(|filled| int(filled.bucket.get()))),
-            column(sealed),
-        ];
-        let own = [
-            convs(system.iter().map(|(conv, _)| conv)),
-            column(system.iter().map(|(_, seq)| int(seq.get()))),
-        ];
+        let (full, full_convs) = (sealed.len(), convs(sealed.iter().map(|(conv, ..)| conv)));
+        let buckets = column(sealed.iter().map(|(_, bucket, _)| int(bucket.get())));
+        let seal = [full_convs, buckets, column(sealed.into_iter().map(|(.., body)| body))];
         let writes = [
             Write::unless_empty(rows, "append to the tail", include_str!("append.sql"), append),
-            Write::unless_empty(filled.len(), "seal buckets", include_str!("seal.sql"), seal),
-            Write::unless_empty(system.len(), "note system messages", include_str!("system.sql"), own),
+            Write::unless_empty(full, "seal buckets", include_str!("seal.sql"), seal),
         ];
-        Ok(writes.into_iter().flatten().collect())
+        writes.into_iter().flatten().chain(self.notes()).collect()
     }
+
+    /// What is not copied.
+    pub(crate) fn notes(self) -> Vec<Write> {
+        let own = [
+            convs(self.system.iter().map(|(conv, _)| conv)),
+            column(self.system.iter().map(|(_, seq)| int(seq.get()))),
+        ];
+        let rows = self.system.len();
+        Write::unless_empty(rows, "note system messages", include_str!("system.sql"), own)
+            .into_iter()
+            .collect()
+    }
+
+    /// Copies bodies, within a transaction.
+    pub(crate) async fn copy(&self, client: &Object) -> Result<(), Error> {
+        let rows = self.tail.iter().map(|(conv, seq, body)| (conv, seq.get(), body));
+        copy(client, include_str!("copy_tail.sql"), rows).await?;
+        let rows = self.sealed.iter().map(|(conv, bucket, body)| (conv, bucket.get(), body));
+        copy(client, include_str!("copy_buckets.sql"), rows).await
+    }
+}
+
+/// Rows of a conversation, a number and bytes.
+async fn copy<'a>(
+    client: &Object,
+    sql: &'static str,
+    rows: impl ExactSizeIterator<Item = (&'a ConvId, u64, &'a Vec<u8>)>,
+) -> Result<(), Error> {
+    if rows.len() == 0 {
+        return Ok(());
+    }
+    let sink = client.copy_in(sql).await?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &[Type::TEXT, Type::INT8, Type::BYTEA]));
+    for (conv, number, body) in rows {
+        writer.as_mut().write(&[&conv.as_str(), &int(number), body]).await?;
+    }
+    writer.finish().await.map(drop)
 }
 
 #[cfg(test)]
@@ -159,6 +209,6 @@ mod tests {
     fn a_hole_is_never_sealed() {
         let mut effects = Effects::default();
         effects.append(&ConvId::parse("grp-a").unwrap(), Seq::new(100), vec![1]);
-        assert!(matches!(effects.plan().writes(), Err(SealError::Gap(1))));
+        assert!(matches!(effects.plan().pack().map(drop), Err(SealError::Gap(1))));
     }
 }

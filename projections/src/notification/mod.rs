@@ -4,12 +4,16 @@
 //! everybody is one row; what is unread follows from one watermark. [`NotificationProjector`] writes, [`Inboxes`]
 //! answers.
 
+pub(crate) mod applier;
 mod effects;
+mod inboxes;
 mod projector;
 mod query;
 
+pub use inboxes::Inboxes;
 pub use projector::NotificationProjector;
-pub use query::{Bounds, Inbox, InboxItem, InboxStanding, Inboxes};
+pub(crate) use query::InboxReader;
+pub use query::{Bounds, Inbox, InboxItem, InboxStanding};
 
 /// The name of the read model and of its checkpoint.
 pub const NOTIFICATION: &str = "notification";

@@ -5,22 +5,18 @@
 
 use std::{sync::Arc, time::Duration};
 
-use deadpool_postgres::{Object, PoolError};
-use domain::Ms;
+use deadpool_postgres::PoolError;
 use event_store::{Clock, EventStore, Position, Shard, StoreError};
 use tokio::{sync::watch, task::JoinHandle, time::sleep};
 
-use super::{
-    NOTIFICATION,
-    effects::{Effects, fold},
-};
+use super::{NOTIFICATION, applier::Applier};
 use crate::{
-    apply::is_about_data,
+    apply::{ApplyError, give_back},
     checkpoint,
     effects::chain_of,
     generation::Generation,
     projector::StartError,
-    write::{count, int},
+    write::count,
 };
 
 /// Events read at once; one may name ten thousand people, so fewer than of conversations.
@@ -30,9 +26,6 @@ const OWN_LOOK: Duration = Duration::from_secs(1);
 /// The pause after a failure: how late we notice that the database is back.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Read models are derived: a crash of Postgres may take the last batches, with their checkpoints.
-const BEGIN: &str = "begin; set local synchronous_commit = off";
-
 /// Why a look failed.
 #[derive(Debug, thiserror::Error)]
 enum LookError {
@@ -40,8 +33,12 @@ enum LookError {
     Read(#[from] StoreError),
     #[error("get a connection to the read models")]
     Pool(#[from] PoolError),
+    #[error("read the checkpoint")]
+    Checkpoint(#[source] tokio_postgres::Error),
+    #[error("this generation of the read model is gone")]
+    Gone,
     #[error("apply notifications to the read model")]
-    Apply(#[from] tokio_postgres::Error),
+    Apply(#[from] ApplyError),
 }
 
 /// The running follower. Dropping it lets it end after its batch.
@@ -133,8 +130,8 @@ impl Follower {
     /// One batch, after where the checkpoint's row says that we stand. True where there may be more at once.
     async fn look(&self) -> Result<bool, LookError> {
         let client = self.generation.pool().get().await?;
-        let (from, _) =
-            checkpoint::read_of(&client, NOTIFICATION, self.generation.number(), Shard::OWN).await?;
+        let read = checkpoint::read_of(&client, NOTIFICATION, self.generation.number(), Shard::OWN).await;
+        let (from, _) = read.map_err(LookError::Checkpoint)?.ok_or(LookError::Gone)?;
         // Not only ever up: a crash of Postgres may have taken the last batches.
         self.passed.send_replace(from);
         drop(client);
@@ -147,68 +144,20 @@ impl Follower {
             return Ok(false);
         }
         let client = self.generation.pool().get().await?;
-        // Each turn applies events or halves a batch: at most twice as many as there are events.
-        let (mut at, mut rest) = (from, vec![&events[..]]);
-        while let Some(batch) = rest.pop() {
-            let Some(to) = batch.last().map(|event| event.header.position) else { continue };
-            let Err(error) = self.apply(&client, at, to, &fold(batch)).await else {
-                self.passed.send_replace(to);
-                at = to;
-                continue;
-            };
-            client.batch_execute("rollback").await?;
-            match (error.code(), batch) {
-                // Somebody else is at it: read what they have done.
-                (Some(state), _) if checkpoint::was_moved(state) => return Ok(true),
-                (Some(state), [one]) if is_about_data(state) => {
-                    self.apply(&client, at, to, &Effects::skip(one, chain_of(&error))).await?;
-                    self.passed.send_replace(to);
-                    at = to;
-                }
-                (Some(state), _) if is_about_data(state) => {
-                    let (first, second) = batch.split_at(batch.len() / 2);
-                    rest.extend([second, first]);
-                }
-                _ => return Err(error.into()),
-            }
+        let applier = Applier { generation: self.generation.number(), clock: Arc::clone(&self.clock) };
+        let mut at = from;
+        let applied = applier.apply(&client, &mut at, &events).await;
+        give_back(client, applied.as_ref().err());
+        self.passed.send_replace(at);
+        match applied {
+            Ok(()) => {}
+            // Somebody else is at it: read what they have done.
+            Err(ApplyError::Moved) => return Ok(true),
+            Err(error) => return Err(error.into()),
         }
         metrics::counter!("quipu_projection_events_total", "projection" => NOTIFICATION)
             .increment(events.len() as u64);
         Ok(full)
-    }
-
-    async fn apply(
-        &self,
-        client: &Object,
-        from: Position,
-        to: Position,
-        effects: &Effects,
-    ) -> Result<(), tokio_postgres::Error> {
-        let generation = self.generation.number();
-        client.batch_execute(BEGIN).await?;
-        let moved = client.prepare_cached(checkpoint::MOVE).await?;
-        client
-            .query(&moved, &[&NOTIFICATION, &generation, &shard(), &int(from.get()), &int(to.get())])
-            .await?;
-        for write in effects.writes() {
-            let statement = client.prepare_cached(write.sql).await?;
-            let params: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> =
-                write.columns.iter().map(|column| &**column as _).collect();
-            client.execute(&statement, &params).await?;
-        }
-        let now: Ms = self.clock.now();
-        for (event, reason) in &effects.skipped {
-            let skip = client.prepare_cached(include_str!("skip.sql")).await?;
-            let name = format!("{} {}", event.header.stream, event.header.version);
-            let (position, id) = (int(event.header.position.get()), event.header.event_id.get());
-            // Postgres takes no NUL in a text, and a reason must not be a poison, too.
-            let reason = reason.replace('\0', "\\0");
-            tracing::error!(name, position, event_id = %id, reason, "skipped a notification");
-            client
-                .execute(&skip, &[&NOTIFICATION, &generation, &name, &shard(), &position, &id, &reason, &now])
-                .await?;
-        }
-        client.batch_execute("commit").await
     }
 }
 

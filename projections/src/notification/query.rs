@@ -16,6 +16,7 @@ use crate::{
     checkpoint,
     generation::Generation,
     query::{PageLimit, QueryError},
+    serving::Gone,
     snapshot::{Ask, Snapshot, unavailable},
     write::{count, int},
 };
@@ -75,17 +76,16 @@ pub struct Inbox {
     pub standing: InboxStanding,
 }
 
-/// The query side. Cheap to clone.
-#[derive(Clone)]
-pub struct Inboxes {
+/// The query side of one generation.
+pub(crate) struct InboxReader {
     store: Arc<dyn EventStore>,
     generation: Generation,
     passed: watch::Receiver<Position>,
 }
 
-impl Inboxes {
+impl InboxReader {
     /// `generation` is one of notifications; `passed` is the projector's, in this process.
-    pub fn new(
+    pub(crate) fn new(
         store: Arc<dyn EventStore>,
         generation: Generation,
         passed: watch::Receiver<Position>,
@@ -94,7 +94,7 @@ impl Inboxes {
     }
 
     /// A page of what is for a person.
-    pub async fn page(&self, uid: Uid, bounds: Bounds, limit: PageLimit) -> Result<Inbox, QueryError> {
+    pub(crate) async fn page(&self, uid: Uid, bounds: Bounds, limit: PageLimit) -> Result<Inbox, QueryError> {
         let doing = "read notifications";
         let (who, wanted) = (int(uid.get()), limit.get() as usize);
         let after = int(bounds.after.unwrap_or_default().get());
@@ -114,14 +114,14 @@ impl Inboxes {
     }
 
     /// Where a person stands.
-    pub async fn standing(&self, uid: Uid) -> Result<InboxStanding, QueryError> {
+    pub(crate) async fn standing(&self, uid: Uid) -> Result<InboxStanding, QueryError> {
         let nothing = Ask { sql: CONTENTS, params: &[&Vec::<i64>::new()] };
         let (_, _, standing) = self.passed_by("read where an inbox stands", int(uid.get()), nothing).await?;
         Ok(standing)
     }
 
     /// How many events of notifications this read model has passed over.
-    pub async fn skipped(&self) -> Result<u64, QueryError> {
+    pub(crate) async fn skipped(&self) -> Result<u64, QueryError> {
         let skipped = super::projector::skipped(&self.generation).await;
         skipped.map_err(|error| unavailable("count what was passed over", error))
     }
@@ -148,8 +148,8 @@ impl Inboxes {
         let (mut snapshot, mut answers) = opened?;
         loop {
             let [position, rows, standing] = answers;
-            let passed = position.first().map(checkpoint::position_of_row).transpose();
-            let passed = passed.map_err(|error| snapshot.failed(error))?.unwrap_or_default();
+            let position = position.first().ok_or_else(|| snapshot.failed(Gone))?;
+            let passed = checkpoint::position_of_row(position).map_err(|error| snapshot.failed(error))?;
             if passed >= wanted {
                 let standing = standing.first().map(standing_of).transpose();
                 let standing = standing.map_err(|error| snapshot.failed(error))?;

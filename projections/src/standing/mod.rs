@@ -1,7 +1,11 @@
 //! Where one viewer stands in a conversation: what every answer about it rests on.
 
+mod asked;
+
 use domain::{ConvId, History, Ms, Seq, Settings, Uid, Viewer, view};
 use tokio_postgres::{Error, Row};
+
+pub(crate) use asked::Asked;
 
 pub(crate) const STANDING: &str = include_str!("standing.sql");
 

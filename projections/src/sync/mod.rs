@@ -18,9 +18,9 @@ use crate::{
     departure::DEPARTURES,
     member::query::{MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
     query::{PageLimit, QueryError, ReadPosition, Summary},
-    read_models::{Asked, ReadModels},
+    reader::Reader,
     snapshot::{Ask, Snapshot, unavailable},
-    standing::{STANDING, Standing},
+    standing::{Asked, STANDING, Standing},
     summary,
     write::{count, int},
 };
@@ -106,9 +106,14 @@ const SYNC: &str = "sync";
 /// A person's conversations by id: in it now, or left at a position.
 type Found = BTreeMap<ConvId, Option<Position>>;
 
-impl ReadModels {
+impl Reader {
     /// What a person's device has missed. One probe a membership, and what has changed.
-    pub async fn sync(&self, viewer: Uid, from: SyncFrom, limit: PageLimit) -> Result<SyncPage, QueryError> {
+    pub(crate) async fn sync(
+        &self,
+        viewer: Uid,
+        from: SyncFrom,
+        limit: PageLimit,
+    ) -> Result<SyncPage, QueryError> {
         if let Some(page) = self.sync_page(viewer, from, limit).await? {
             return Ok(page);
         }

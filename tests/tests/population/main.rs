@@ -10,11 +10,17 @@ use tests::ScratchDir;
 use tokio::process::Command;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_small_population_finds_every_promise_kept_though_the_server_is_killed() {
+async fn a_small_population_finds_every_promise_kept_though_the_server_is_killed_and_read_models_are_rebuilt()
+{
     let scratch = ScratchDir::new();
     let mut command = Command::new(env!("CARGO_BIN_EXE_quipu-child"));
     let arguments = ["--people", "12", "--devices", "2", "--seconds", "8", "--kills", "1", "--speed", "60"];
-    command.args(["bench", "population"]).args(arguments).args(["--recalled", "0.05", "--deleted", "0.05"]);
+    command.args(["bench", "population", "--rebuild"]).args(arguments).args([
+        "--recalled",
+        "0.05",
+        "--deleted",
+        "0.05",
+    ]);
     // What it starts and leaves is below the scratch directory, whose watchdog sees to it.
     command.env("TMPDIR", scratch.path()).current_dir(scratch.path()).stdin(Stdio::null());
     let output = command.kill_on_drop(true).output().await.expect("run the population");

@@ -228,6 +228,7 @@ async fn run(way: Way, seed: u64) -> (u64, Verdict) {
         conversations: Some(8),
         recalled: 0.1,
         deleted: 0.1,
+        rebuild: false,
         seed: Some(seed),
         url: None,
     };

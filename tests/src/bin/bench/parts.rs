@@ -8,9 +8,12 @@ use event_store::chain::{self, Unsealed};
 use event_store::port::StreamHead;
 use event_store::{Batch, CommandHandler, EventStore, Origin, Sequence, Shard, ShardHead, StreamName, codec};
 use projections::query::{PageLimit, Range};
-use projections::{Generation, Projector, ReadModels};
+use projections::{
+    Generation, Projection, Projector, ReadModels, generations::Generations, rebuild::Rebuild,
+};
 use tests::log::{HandClock, START, chat, migrated_on, node, postgres_log, say, uid};
 use tests::{Cluster, TestDatabase};
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{Scale, measure};
@@ -115,6 +118,7 @@ pub async fn messages(cluster: &Cluster, scale: Scale) {
         (wal_models - wal_log) / messages
     );
 
+    rebuild(&database).await;
     let client = measure::settle(&database).await;
     for schema in ["log", "conversation_g1"] {
         let bytes = measure::schema_bytes(&client, schema).await;
@@ -147,6 +151,23 @@ async fn project(store: &Arc<dyn EventStore>, generation: &Generation) -> projec
         assert!(handle.progress().reached(shard, head.position, patience).await, "the projector is stuck");
     }
     handle
+}
+
+/// A second generation beside the first; compared, switched to, and dropped again.
+#[expect(clippy::print_stdout, reason = "its answer")]
+async fn rebuild(database: &TestDatabase) {
+    // Another process' log, which has nothing in memory.
+    let store: Arc<dyn EventStore> = Arc::new(postgres_log(&database.config).await);
+    let generations = Generations::new(&database.config, store, HandClock::new()).expect("a pool");
+    let never = watch::Sender::new(false);
+    let begun = Rebuild::begin(&generations, Projection::Conversation).await.expect("begin a rebuild");
+    let report = begun.run(false, &mut |_| {}, &never.subscribe()).await.expect("rebuild");
+    let rate = report.events as f64 / report.loading.as_secs_f64();
+    println!("| rebuild, loading {} events | {rate:.0} events/s |", report.events);
+    let rest = report.took.saturating_sub(report.loading).as_secs_f64();
+    println!("| rebuild, comparing and switching | {rest:.2} s |");
+    generations.roll_back(Projection::Conversation).await.expect("roll back");
+    generations.drop(Projection::Conversation).await.expect("drop a generation");
 }
 
 /// Pages of 20 and of 100 from random places.

@@ -1,0 +1,2 @@
+-- let_go.sql: lets others move checkpoints again.
+select pg_advisory_unlock(7172, hashtext($1))
