@@ -1,4 +1,4 @@
-//! Settings: from flags, the environment and a TOML file, in that order. Checked here, once.
+//! Settings: from flags, the environment and a TOML file, in that order. Checked here, once. Long because it is one list.
 
 use std::{
     io,

@@ -145,7 +145,10 @@ mod tests {
         let traces = Traces::of(std::slice::from_ref(&text));
         let all = |bytes: &[u8]| traces.within(bytes).len();
         assert_eq!((all(b"nothing of it"), all(format!("...{text}...").as_bytes())), (0, 1));
-        let noise: Vec<u8> = (0..6000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        // Of few different bytes, so that they are packed bit by bit and the text with them.
+        let noise: Vec<u8> = (0..9000u32)
+            .map(|n| b'a' + (n.wrapping_mul(n).wrapping_mul(2_654_435_761) >> 27) as u8 % 20)
+            .collect();
         let frame = zstd::bulk::compress(&[&noise[..], text.as_bytes(), &noise[..]].concat(), 3).unwrap();
         assert_eq!((traces.raw(&frame).len(), all(&frame)), (0, 1));
         // The same in pieces of 1996 bytes, the last one first.

@@ -142,6 +142,10 @@ async fn after_an_erasure_no_file_has_a_word_of_it_and_every_word_of_the_others(
     assert_eq!(site.residents(), Vec::<String>::new());
     assert_eq!(look(&site, &said.ana).1, vec![], "nothing is left: {report}");
     assert_eq!(look(&site, &said.bo).0, Vec::<String>::new(), "nobody else's words went");
+    // A rebuild brings nothing back, and neither generation has a word.
+    site.run(&["projections", "rebuild", "conversation"]).await;
+    assert_eq!(look(&site, &said.ana).1, vec![], "built anew from a log without it");
+    assert_eq!(look(&site, &said.bo).0, Vec::<String>::new());
     // What people see.
     let server = site.serve().await;
     let bo = site.person(2);
