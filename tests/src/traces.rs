@@ -146,9 +146,12 @@ mod tests {
         let all = |bytes: &[u8]| traces.within(bytes).len();
         assert_eq!((all(b"nothing of it"), all(format!("...{text}...").as_bytes())), (0, 1));
         // Of few different bytes, so that they are packed bit by bit and the text with them.
-        let noise: Vec<u8> = (0..9000u32)
-            .map(|n| b'a' + (n.wrapping_mul(n).wrapping_mul(2_654_435_761) >> 27) as u8 % 20)
-            .collect();
+        let mut dice = 7u64;
+        let mut letter = || {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            b'a' + (dice >> 33) as u8 % 20
+        };
+        let noise: Vec<u8> = (0..15_000).map(|_| letter()).collect();
         let frame = zstd::bulk::compress(&[&noise[..], text.as_bytes(), &noise[..]].concat(), 3).unwrap();
         assert_eq!((traces.raw(&frame).len(), all(&frame)), (0, 1));
         // The same in pieces of 1996 bytes, the last one first.
