@@ -3,8 +3,17 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
 use tokio_postgres::{Config, NoTls, error::SqlState};
+
+use crate::{
+    generations::{GenerationError, Generations, State, failed},
+    projection::Projection,
+    rebuild::Rebuild,
+};
 
 /// How long it waits for a table, since everybody waits behind it.
 const LOCK_TIME_MAX: Duration = Duration::from_millis(500);
@@ -38,6 +47,44 @@ pub enum FilesError {
         /// What went wrong.
         source: tokio_postgres::Error,
     },
+}
+
+/// Builds a generation from the log, which has those bodies no more, has it serve, and drops the one before with its
+/// files: nobody waits. None where a generation is kept for a rollback, or somebody else is building one.
+pub async fn build_anew(generations: &Generations) -> Result<Option<Vec<Rewritten>>, GenerationError> {
+    const OF: Projection = Projection::Conversation;
+    match generations.two(OF).await?.1.map(|other| other.state) {
+        None => {}
+        // What it holds already may be from before.
+        Some(State::Interrupted) => drop(generations.drop(OF).await?),
+        Some(State::Kept | State::Building | State::Serving) => return Ok(None),
+    }
+    let before = sizes(generations).await?;
+    let rebuild = match Rebuild::begin(generations, OF).await {
+        Ok(rebuild) => rebuild,
+        Err(GenerationError::Left(_) | GenerationError::Running(_)) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let never = watch::Sender::new(false);
+    if let Err(error) = rebuild.run(false, &mut |_| {}, &never.subscribe()).await {
+        // It is of no use to anybody, and in the way of the next one.
+        drop(generations.drop(OF).await);
+        return Err(error);
+    }
+    generations.drop(OF).await?;
+    let after = sizes(generations).await?;
+    // Of each two tables, the same in both, in the same order.
+    let rewritten =
+        |((_, bytes_before), (table, bytes_after))| Rewritten { table, bytes_before, bytes_after };
+    Ok(Some(before.into_iter().zip(after).map(rewritten).collect()))
+}
+
+/// The tables of bodies with their bytes on disk.
+async fn sizes(generations: &Generations) -> Result<Vec<(String, u64)>, GenerationError> {
+    let client = generations.pool().get().await?;
+    let rows = client.query(include_str!("tables_of_bodies.sql"), &[]).await;
+    let rows = rows.map_err(failed(Projection::Conversation, "measure the read models"))?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get::<_, i64>(1) as u64)).collect())
 }
 
 /// How the files are treated.
