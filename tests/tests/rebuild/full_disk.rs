@@ -59,8 +59,8 @@ fn run(program: &str, arguments: &[&str], path: &Path) -> bool {
     Command::new(program).args(arguments).arg(path).status().is_ok_and(|status| status.success())
 }
 
-#[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::print_stderr, reason = "a test that does nothing says so")]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rebuild_on_a_full_disk_fails_clean_and_goes_on_once_there_is_room() {
     let Some(disk) = Disk::mount() else {
         eprintln!("SKIPPED: this process may not mount a small disk");
