@@ -48,7 +48,7 @@ impl World {
             include_str!("../../../migrations/V2__read_models.sql"),
             include_str!("../../../migrations/V4__groups_and_lists.sql"),
             include_str!("../../../migrations/V5__sync.sql"),
-            include_str!("../../../migrations/V11__keeping.sql"),
+            include_str!("../../../migrations/V10__keeping.sql"),
         ] {
             client.batch_execute(migration).await.unwrap();
         }

@@ -73,7 +73,7 @@ create table log.rewrite (
     spared_by text                              -- names the holds because of which all of it was left
 );
 
-alter function create_conversation_generation(int) rename to create_conversation_generation_v10;
+alter function create_conversation_generation(int) rename to create_conversation_generation_v5;
 
 -- Adds to the schema of generation n what this migration brings.
 create function add_keeping(n int) returns void language plpgsql as $$
@@ -96,7 +96,7 @@ $$;
 -- Creates the schema of generation n of the read models about conversations.
 create function create_conversation_generation(n int) returns void language plpgsql as $$
 begin
-    perform create_conversation_generation_v10(n);
+    perform create_conversation_generation_v5(n);
     perform add_keeping(n);
 end
 $$;
