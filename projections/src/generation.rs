@@ -77,7 +77,7 @@ impl Generation {
 /// Every statement here probes keys, so the planner is not asked: a plan made for an empty table, and kept for the
 /// life of a connection, would scan what an import has filled since. Nor is it asked again: planning a page's
 /// statements took five times as long as running them.
-const PLANS: &str = "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c enable_material=off \
+pub const PLANS: &str = "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c enable_material=off \
                      -c jit=off -c plan_cache_mode=force_generic_plan";
 
 pub(crate) fn pool(config: &Config, path: &str, connections: usize) -> Result<Pool, BuildError> {

@@ -43,7 +43,7 @@ pub mod verify;
 mod watermark;
 mod write;
 
-pub use generation::{Generation, OpenError};
+pub use generation::{Generation, OpenError, PLANS};
 pub use progress::Progress;
 pub use projection::Projection;
 pub use projector::{Projector, ProjectorHandle, ShardStatus, StartError, Status};
