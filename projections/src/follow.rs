@@ -99,11 +99,13 @@ impl Follower {
                     OWN_LOOK
                 }
                 Err(error) => {
-                    if matches!(error, LookError::Gone) {
+                    let is_gone = matches!(error, LookError::Gone);
+                    if is_gone {
                         self.progress.end();
                     }
-                    // Said once; /readyz and the metrics go on saying it.
-                    if !was_failing {
+                    // Said once; /readyz and the metrics go on saying it. One that was dropped is as it should be, and
+                    // ends in a moment.
+                    if !was_failing && !is_gone {
                         tracing::warn!(
                             shard = self.shard.get(),
                             error = chain_of(&error),

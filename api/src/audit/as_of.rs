@@ -109,7 +109,11 @@ fn transcript(conv: &ConvId, viewer: Uid, seen: &Seen) -> Result<String, fmt::Er
     }
     let (min_seq, max_seq) = (summary.min_seq, summary.max_seq);
     let (read_seq, unread) = (summary.read_seq, summary.unread);
-    writeln!(text, "messages #{min_seq} to #{max_seq}, read up to #{read_seq}, {unread} unread")?;
+    if min_seq > max_seq {
+        writeln!(text, "no messages to be seen, read up to #{read_seq}")?;
+    } else {
+        writeln!(text, "messages #{min_seq} to #{max_seq}, read up to #{read_seq}, {unread} unread")?;
+    }
     for item in &page.items {
         line(&mut text, item)?;
     }

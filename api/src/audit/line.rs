@@ -1,6 +1,6 @@
 //! An event as an auditor reads it: one JSON object a line, with everything that the log has of it.
 
-use event_store::{Body, Origin, Recorded, codec};
+use event_store::{Body, Origin, Recorded, codec, hex};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -68,7 +68,7 @@ impl From<&Recorded> for EventLine {
     fn from(Recorded { header, body }: &Recorded) -> Self {
         let (body, erased) = match body {
             Body::Present { bytes, .. } => (raw(bytes), None),
-            Body::Erased { digest } => (None, Some(hex(digest))),
+            Body::Erased { digest } => (None, Some(hex::encode(digest))),
         };
         Self {
             position: header.position.get(),
@@ -92,7 +92,7 @@ impl From<&Recorded> for EventLine {
             flags: header.flags,
             create_at: header.create_at,
             client_msg_id: header.client_msg_id,
-            chain: hex(&header.chain),
+            chain: hex::encode(&header.chain),
             body,
             erased,
         }
@@ -114,9 +114,4 @@ fn raw(bytes: &[u8]) -> Option<Box<RawValue>> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let quoted = serde_json::to_string(&text).unwrap_or_default();
     RawValue::from_string(text).or_else(|_| RawValue::from_string(quoted)).ok()
-}
-
-/// Lower case.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

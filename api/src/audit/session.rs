@@ -93,10 +93,11 @@ impl Session {
     }
 }
 
-/// `cli:<account>`; the environment is all that there is to ask, and whoever has the machine can change it.
+/// `cli:<account>`, or its number; the environment is all that there is to ask, and whoever has the machine can change it.
 fn device() -> String {
     let account = ["SUDO_USER", "USER", "LOGNAME"].into_iter().find_map(|name| std::env::var(name).ok());
-    let account: String = account.unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
+    let account = account.unwrap_or_else(|| format!("#{}", rustix::process::getuid().as_raw()));
+    let account: String = account.chars().filter(|c| !c.is_control()).collect();
     let fits = (0..=account.len().min(ACCOUNT_BYTES_MAX)).rev().find(|end| account.is_char_boundary(*end));
     format!("cli:{}", &account[..fits.unwrap_or(0)])
 }

@@ -49,6 +49,8 @@ pub struct ExportCheck<'a, F, T> {
     reached: Reached,
     current: Option<StreamCheck>,
     contained: Vec<Contained>,
+    /// Was a line found that does not follow on those before it?
+    edited: bool,
     manifest: Option<Manifest>,
 }
 
@@ -83,6 +85,7 @@ impl<'a, F: Fn(&Fault), T: Fn(u64)> ExportCheck<'a, F, T> {
             reached: Reached::Nothing,
             current: None,
             contained: vec![],
+            edited: false,
             manifest: None,
         }
     }
@@ -105,10 +108,12 @@ impl<'a, F: Fn(&Fault), T: Fn(u64)> ExportCheck<'a, F, T> {
             match form::read(&line) {
                 None => self.tell(What::Export, "it is no line of an export"),
                 Some((after, says)) => {
-                    if after != form::after(&self.hasher) && self.line > 1 {
-                        self.tell(What::Export, "what stands before it is not what was written there");
-                    } else if after != form::after(&self.hasher) {
-                        self.tell(What::Export, "it was not the first line");
+                    if after != form::after(&self.hasher) && !self.edited {
+                        // So it is with every line from here on; what else is wrong is found by the chains.
+                        self.edited = true;
+                        let first = "it was not the first line";
+                        let later = "what stands before it is not what was written there";
+                        self.tell(What::Export, if self.line > 1 { later } else { first });
                     }
                     if matches!(says, Says::Event(_)) {
                         events += 1;
