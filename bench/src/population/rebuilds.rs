@@ -15,8 +15,8 @@ use crate::client::{ClientError, rest::Rest, token};
 const LOOK_EVERY: Duration = Duration::from_millis(300);
 /// Nobody else has this uid.
 const OPERATOR: u64 = 1 << 52;
-/// What is rebuilt.
-const NAME: &str = "conversation";
+/// What is rebuilt, each by an operator of its own.
+const NAMES: [&str; 2] = ["conversation", "notification"];
 /// What may be answered where somebody is at it, or the server is coming back.
 const FOR_LATER: [&str; 3] = ["rebuild_running", "unavailable", "too_many_requests"];
 
@@ -45,10 +45,15 @@ pub async fn operate(world: Arc<World>, ending: watch::Receiver<bool>) {
         Ok(token) => token,
         Err(error) => return world.fault(Kind::Answer, format!("the operator has no token: {error}")),
     };
-    let mut operator = Operator { rest: Rest::new(&world.address, &token), world, built: false, back: false };
+    let mut operators = NAMES.map(|name| {
+        let (rest, world) = (Rest::new(&world.address, &token), Arc::clone(&world));
+        Operator { rest, world, name, ended: 0, built: false, back: false }
+    });
     while !*ending.borrow() {
-        // No answer: the server was killed, and what it was at is seen at the next look.
-        let _ = operator.look().await;
+        for operator in &mut operators {
+            // No answer: the server was killed, and what it was at is seen at the next look.
+            let _ = operator.look().await;
+        }
         sleep(LOOK_EVERY).await;
     }
 }
@@ -56,6 +61,10 @@ pub async fn operate(world: Arc<World>, ending: watch::Receiver<bool>) {
 struct Operator {
     rest: Rest,
     world: Arc<World>,
+    /// Of what.
+    name: &'static str,
+    /// Rebuilds whose end was seen.
+    ended: u64,
     /// Was a rebuild begun whose end has not been seen?
     built: bool,
     /// Was this one rolled back already?
@@ -72,8 +81,8 @@ impl Operator {
                 return Ok(());
             }
         };
-        let Some(projection) = all.projections.iter().find(|projection| projection.name == NAME) else {
-            self.world.fault(Kind::Answer, "there are no read models about conversations");
+        let Some(projection) = all.projections.iter().find(|projection| projection.name == self.name) else {
+            self.world.fault(Kind::Answer, format!("there are no read models called {}", self.name));
             return Ok(());
         };
         match projection.generations.get(1).map(|other| &*other.state) {
@@ -84,10 +93,11 @@ impl Operator {
             Some("kept") => {
                 if std::mem::take(&mut self.built) {
                     self.world.tally.rebuilds.add();
+                    self.ended += 1;
                     projection.generations.iter().for_each(|generation| self.compare(generation));
                 }
                 // Every second one is rolled back before what it leaves is dropped.
-                if self.world.tally.rebuilds.get() % 2 == 1 && !self.back {
+                if self.ended % 2 == 1 && !self.back {
                     self.tell("rollback").await?;
                     self.back = true;
                 } else {
@@ -109,7 +119,7 @@ impl Operator {
     }
 
     async fn tell(&mut self, what: &str) -> Result<(), ClientError> {
-        let path = format!("/v1/admin/projections/{NAME}/{what}");
+        let path = format!("/v1/admin/projections/{}/{what}", self.name);
         if let Err(problem) = self.rest.ask::<Value>(Method::POST, &path, Some(&json!({}))).await? {
             self.refused(what, &problem.code);
         }
