@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use crate::{
     chain::{self, Unsealed},
-    codec::{DecodeError, Encoded},
+    codec::{self, DecodeError, Encoded},
     port::{Batch, EventStore, StoreError},
-    recorded::{Body, Origin, Recorded, StreamName},
+    recorded::{Origin, Recorded, StreamName},
     shard::Shard,
     surroundings::Surroundings,
 };
@@ -221,16 +221,7 @@ fn encode(access: &Access) -> Encoded {
 
 /// The access that an event of the `audit` stream records.
 pub fn decode(recorded: &Recorded) -> Result<Access, DecodeError> {
-    let header = &recorded.header;
-    if header.event_type != ACCESS_RECORDED {
-        return Err(DecodeError::UnknownType(header.event_type));
-    }
-    if header.schema_version != SCHEMA_VERSION {
-        let (event_type, version) = (header.event_type, header.schema_version);
-        return Err(DecodeError::UnknownVersion { event_type, version });
-    }
-    let Body::Present { bytes, .. } = &recorded.body else { return Err(DecodeError::Erased) };
-    Ok(serde_json::from_slice(bytes)?)
+    Ok(serde_json::from_slice(codec::own_body(recorded, &[ACCESS_RECORDED], SCHEMA_VERSION)?)?)
 }
 
 #[cfg(test)]

@@ -286,6 +286,25 @@ pub fn takes_bodies(event: &Recorded) -> bool {
     removals.contains(&event.header.event_type)
 }
 
+/// The body of an event of a stream that is of no conversation, if it is one of these types in this form.
+pub(crate) fn own_body<'a>(
+    recorded: &'a Recorded,
+    types: &[i16],
+    form: i16,
+) -> Result<&'a [u8], DecodeError> {
+    let (event_type, version) = (recorded.header.event_type, recorded.header.schema_version);
+    if !types.contains(&event_type) {
+        return Err(DecodeError::UnknownType(event_type));
+    }
+    if version != form {
+        return Err(DecodeError::UnknownVersion { event_type, version });
+    }
+    match &recorded.body {
+        Body::Present { bytes, .. } => Ok(bytes),
+        Body::Erased { .. } => Err(DecodeError::Erased),
+    }
+}
+
 /// A message's sender and time from its header, without its body.
 pub fn message_fact(recorded: &Recorded) -> Option<(Seq, u64, i64)> {
     let header = &recorded.header;

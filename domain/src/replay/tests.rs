@@ -1,7 +1,12 @@
 //! One history, told in several ways.
 
 use super::*;
-use crate::{content::Content, event::StreamKind, ids::ClientMsgId, snowflake::MsgId};
+use crate::{
+    content::Content,
+    event::{History, StreamKind},
+    ids::ClientMsgId,
+    snowflake::MsgId,
+};
 
 const NOON: Ms = 1_764_000_000_000;
 

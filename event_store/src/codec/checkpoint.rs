@@ -4,11 +4,11 @@ use domain::Ms;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{DecodeError, Encoded};
+use super::{DecodeError, Encoded, own_body};
 use crate::{
     checkpoint::{Checkpoint, ShardRoot, Unsigned},
     hex,
-    recorded::{Body, Position, Recorded},
+    recorded::{Position, Recorded},
     shard::Shard,
 };
 
@@ -49,17 +49,7 @@ pub fn encode_checkpoint(checkpoint: &Checkpoint) -> Encoded {
 
 /// The checkpoint that an event states. Whether it is true is for others to say.
 pub fn decode_checkpoint(recorded: &Recorded) -> Result<Checkpoint, DecodeError> {
-    let (event_type, version) = (recorded.header.event_type, recorded.header.schema_version);
-    if event_type != CHECKPOINT_MADE {
-        return Err(DecodeError::UnknownType(event_type));
-    }
-    if version != SCHEMA_VERSION {
-        return Err(DecodeError::UnknownVersion { event_type, version });
-    }
-    let Body::Present { bytes, .. } = &recorded.body else {
-        return Err(DecodeError::Erased);
-    };
-    read_checkpoint(bytes)
+    read_checkpoint(own_body(recorded, &[CHECKPOINT_MADE], SCHEMA_VERSION)?)
 }
 
 /// A checkpoint from the JSON of its event, as it stands in an export.

@@ -6,8 +6,8 @@ use domain::{
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{DecodeError, Encoded};
-use crate::recorded::{Body, Recorded};
+use super::{DecodeError, Encoded, own_body};
+use crate::recorded::Recorded;
 
 /// The number of NotificationSent. Never to be used again for something else, as all in [`super::EventType`].
 pub const NOTIFICATION_SENT: i16 = 40;
@@ -66,16 +66,7 @@ fn sent(
 /// The fact that an event of these streams states.
 pub fn decode_notification(recorded: &Recorded) -> Result<NotificationEvent, DecodeError> {
     let header = &recorded.header;
-    if ![NOTIFICATION_SENT, NOTIFICATIONS_READ].contains(&header.event_type) {
-        return Err(DecodeError::UnknownType(header.event_type));
-    }
-    if header.schema_version != SCHEMA_VERSION {
-        let (event_type, version) = (header.event_type, header.schema_version);
-        return Err(DecodeError::UnknownVersion { event_type, version });
-    }
-    let Body::Present { bytes, .. } = &recorded.body else {
-        return Err(DecodeError::Erased);
-    };
+    let bytes = own_body(recorded, &[NOTIFICATION_SENT, NOTIFICATIONS_READ], SCHEMA_VERSION)?;
     let uid = |uid| Uid::new(uid).map_err(|_| DecodeError::Field("uid"));
     if header.event_type == NOTIFICATIONS_READ {
         let Read { uid: who, read_id, at } = serde_json::from_slice(bytes)?;
@@ -102,7 +93,7 @@ mod tests {
     use crate::{
         chain::{Unsealed, seal},
         port::{ShardHead, StreamHead},
-        recorded::{Origin, StreamName},
+        recorded::{Body, Origin, StreamName},
         shard::Shard,
     };
 

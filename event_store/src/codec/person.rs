@@ -4,8 +4,8 @@ use domain::{Hold, Ms, PersonEvent, Reason, Sender};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{DecodeError, Encoded};
-use crate::recorded::{Body, Recorded};
+use super::{DecodeError, Encoded, own_body};
+use crate::recorded::Recorded;
 
 /// The number of PersonHoldPlaced. Never to be used again for something else, as all in [`super::EventType`].
 pub const PERSON_HOLD_PLACED: i16 = 44;
@@ -56,16 +56,7 @@ fn done(at: Ms, report: &str) -> serde_json::Result<Vec<u8>> {
 pub fn decode_person(recorded: &Recorded) -> Result<PersonEvent, DecodeError> {
     let header = &recorded.header;
     let known = [PERSON_HOLD_PLACED, PERSON_HOLD_LIFTED, ERASURE_ASKED, ERASURE_DONE];
-    if !known.contains(&header.event_type) {
-        return Err(DecodeError::UnknownType(header.event_type));
-    }
-    if header.schema_version != SCHEMA_VERSION {
-        let (event_type, version) = (header.event_type, header.schema_version);
-        return Err(DecodeError::UnknownVersion { event_type, version });
-    }
-    let Body::Present { bytes, .. } = &recorded.body else {
-        return Err(DecodeError::Erased);
-    };
+    let bytes = own_body(recorded, &known, SCHEMA_VERSION)?;
     if header.event_type == ERASURE_DONE {
         let Done { at, report } = serde_json::from_slice(bytes)?;
         return Ok(PersonEvent::ErasureDone { at, report: report.get().to_owned() });
