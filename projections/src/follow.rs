@@ -23,8 +23,9 @@ const BATCH_EVENTS: u32 = 1000;
 /// Bytes of bodies in one transaction: a thousand of the largest messages would be 64 MB.
 const BATCH_BYTES: usize = 8 << 20;
 /// Where events keep coming, batches of one shard begin no more often than this, unless somebody waits for one: a
-/// batch of ten costs Postgres little more than one of a single event. After a pause the first is applied at once.
-const PACE: Duration = Duration::from_millis(50);
+/// batch of ten costs Postgres little more than one of a single event, and a conversation that spoke five times has its
+/// head raised once. After a pause the first is applied at once.
+const PACE: Duration = Duration::from_millis(200);
 /// A wake-up may be lost; then this is how late an event shows.
 const OWN_LOOK: Duration = Duration::from_secs(1);
 /// The first wait after a failure, doubled with each further one.

@@ -58,15 +58,19 @@ impl Progress {
         *self.ended.borrow()
     }
 
+    /// Has the projector look at once where it has not passed `position`.
+    pub(crate) fn nudge(&self, shard: Shard, position: Position) {
+        if let Some(progress) = self.shard(shard).filter(|progress| progress.position() < position) {
+            progress.nudged.notify_one();
+        }
+    }
+
     /// Waits until the read models have passed `position`, and has the projector look at once. False after
     /// `patience`, and where they never will.
     pub async fn reached(&self, shard: Shard, position: Position, patience: Duration) -> bool {
         let Some(progress) = self.shard(shard) else { return false };
         let mut follower = progress.position.subscribe();
-        if *follower.borrow() >= position {
-            return true;
-        }
-        progress.nudged.notify_one();
+        self.nudge(shard, position);
         let mut ended = self.ended.subscribe();
         let passed = async {
             tokio::select! {

@@ -327,6 +327,8 @@ impl Reader {
             // A crash of Postgres has taken rows that the projector believes to be there. It finds out by itself.
             sleep(POLL.min(left)).await;
         }
+        // All at once, so that the shards are not waited for one after the other.
+        wanted.iter().for_each(|(shard, position)| progress.nudge(*shard, *position));
         for (shard, position) in wanted {
             let left = patience.left().ok_or(QueryError::Behind)?;
             if !progress.reached(*shard, *position, left).await {

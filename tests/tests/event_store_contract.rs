@@ -10,6 +10,7 @@ use event_store::port::{PieceWrite, Since, Wanted};
 use event_store::{
     Append, AppendError, Appended, Batch, EventStore, Origin, Position, Shard, ShardHead, StreamName,
 };
+use futures_util::future::join_all;
 use tests::log::{HandClock, START, chat, group, migrated, postgres_log, surroundings, uid};
 use uuid::Uuid;
 
@@ -45,6 +46,8 @@ contract!(
     the_first_message_after_a_position_is_found,
     nothing_is_appended_where_the_shard_has_moved,
     an_empty_batch_asks_where_the_shard_stands,
+    nothing_is_appended_where_what_was_taken_for_absent_is_there,
+    who_has_a_turn_keeps_nobody_from_another_shard,
     a_turn_is_exclusive_and_can_be_given_back,
     who_follows_a_shard_never_skips_an_event,
     recorded_at_never_goes_down,
@@ -362,6 +365,48 @@ async fn an_empty_batch_asks_where_the_shard_stands(store: Store) {
     assert!(store.append_at(shard, empty, Batch::default()).await.unwrap());
     appended(&store, append(0, [1])).await.unwrap();
     assert!(!store.append_at(shard, empty, Batch::default()).await.unwrap());
+}
+
+async fn nothing_is_appended_where_what_was_taken_for_absent_is_there(store: Store) {
+    let conv = chat(CHAT.0, CHAT.1);
+    let stream = StreamName::new(&conv, StreamKind::Message);
+    let shard = shard_of(&store, &stream);
+    let id = |n| EventId::new(Uuid::from_u128(n));
+    let sent = |n, seen: ShardHead, absent: &[u128]| {
+        let (mut head, mut stream_head) = (seen, event_store::port::StreamHead::default());
+        stream_head.version = seen.position.get();
+        let event = chain::seal(said(n), shard, stream.clone(), &mut head, &mut stream_head, START, [0; 16]);
+        let absent = absent.iter().map(|n| (stream.clone(), id(*n))).collect();
+        Batch { events: vec![event], absent, ..Batch::default() }
+    };
+    let start = ShardHead::default();
+    assert!(store.append_at(shard, start, sent(1, start, &[1, 7])).await.unwrap());
+    let seen = store.shard_head(shard).await.unwrap();
+    for absent in [&[1][..], &[2, 1], &[7, 1, 2]] {
+        assert!(!store.append_at(shard, seen, sent(2, seen, absent)).await.unwrap(), "{absent:?}");
+    }
+    assert!(!store.append_at(shard, seen, sent(1, seen, &[1])).await.unwrap(), "the same one again");
+    let nothing = |absent| Batch { absent: vec![(stream.clone(), id(absent))], ..Batch::default() };
+    assert!(!store.append_at(shard, seen, nothing(1)).await.unwrap());
+    assert!(store.append_at(shard, seen, nothing(2)).await.unwrap());
+    assert_eq!(store.shard_head(shard).await.unwrap(), seen);
+    assert!(store.append_at(shard, seen, sent(2, seen, &[2])).await.unwrap());
+    assert_eq!(store.read_stream(&stream, 1, 10).await.unwrap().len(), 2);
+}
+
+async fn who_has_a_turn_keeps_nobody_from_another_shard(store: Store) {
+    let shard = shard_of(&store, &stream(StreamKind::Mark));
+    let empty = ShardHead::default();
+    let turn = store.turn(shard).await.unwrap();
+    assert!(!store.append_at(shard, empty, batch_after(shard, empty, 1)).await.unwrap(), "and nobody waits");
+    let others: Vec<_> = Shard::all(store.info().shards).filter(|other| *other != shard).collect();
+    let appends = others.iter().map(|other| store.append_at(*other, empty, Batch::default()));
+    assert!(join_all(appends).await.into_iter().all(|done| done.unwrap()));
+    drop(turn);
+    // Giving it back may take Postgres a moment.
+    while !store.append_at(shard, empty, batch_after(shard, empty, 1)).await.unwrap() {
+        tokio::task::yield_now().await;
+    }
 }
 
 async fn a_turn_is_exclusive_and_can_be_given_back(store: Store) {

@@ -26,6 +26,8 @@ const BATCH_COMMANDS_MAX: usize = 512;
 const ATTEMPTS_MAX: u32 = 6;
 /// The pause before the second attempt; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Batches for which nothing is taken for new once something was not: repeats come in swarms.
+const WARY_BATCHES: u32 = 64;
 /// Events of others that are looked at to keep the rest of what is known; past that all is forgotten.
 const GROWN_EVENTS_MAX: u32 = 2000;
 
@@ -38,7 +40,7 @@ pub(super) async fn run(
     surroundings: Surroundings,
     queue: Arc<Queue>,
 ) {
-    let mut worker = Worker { shard, store, surroundings, head: None, known: Known::new() };
+    let mut worker = Worker { shard, store, surroundings, head: None, known: Known::new(), wary: 0 };
     while queue.filled().await {
         let batch = queue.take(BATCH_COMMANDS_MAX);
         let is_broken = |waiting: &Waiting| waiting.sequence.as_ref().is_some_and(Sequence::is_broken);
@@ -88,6 +90,8 @@ struct Worker {
     /// Where this node last saw the shard; what is known is true there.
     head: Option<ShardHead>,
     known: Known,
+    /// Batches for which nothing is taken for new.
+    wary: u32,
 }
 
 impl Worker {
@@ -159,7 +163,13 @@ impl Worker {
         };
         self.head = Some(seen);
         let mut wanted = self.known.missing(requests);
-        let supposed = self.known.not_to_be_asked(requests, &mut wanted);
+        let supposed = match self.wary.checked_sub(1) {
+            Some(left) => {
+                self.wary = left;
+                vec![]
+            }
+            None => self.known.not_to_be_asked(requests, &mut wanted),
+        };
         if !wanted.is_empty() {
             let found = self.store.load(self.shard, &wanted).await?;
             self.known.learn(&wanted, found)?;
@@ -170,6 +180,7 @@ impl Worker {
         plan.batch.absent = supposed;
         if !self.store.append_at(self.shard, seen, plan.batch).await? {
             // What was decided did not happen.
+            self.wary = WARY_BATCHES;
             self.known.forget_all(requests.iter().map(|asked| &asked.conv));
             return Ok(None);
         }

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::HashSet, time::Duration};
 
 use deadpool_postgres::{Client, Object};
+use domain::EventId;
 use tokio_postgres::{Error, Statement, types::ToSql};
 use uuid::Uuid;
 
@@ -43,7 +44,7 @@ pub(super) async fn append(inner: &Inner, jobs: &[Job]) -> Result<HashSet<Shard>
             client.batch_execute("commit"),
         )
     };
-    let answers = match tokio::time::timeout(ANSWER_TIMEOUT, transaction).await {
+    let answered = match tokio::time::timeout(ANSWER_TIMEOUT, transaction).await {
         // The first failure is the cause; those after it only say that the transaction is aborted.
         Ok((begun, locked, standing, inserted, committed)) => {
             begun.and(locked).and(standing).and_then(|standing| inserted.and(committed).map(|()| standing))
@@ -54,8 +55,17 @@ pub(super) async fn append(inner: &Inner, jobs: &[Job]) -> Result<HashSet<Shard>
             return Err(StoreError::Unknown { doing: DOING, source: elapsed.into() });
         }
     };
-    let standing = answers.map_err(|error| of_append(DOING, error))?;
-    Ok(standing.into_iter().map(|shard| Shard::new(shard as u16)).collect())
+    match answered {
+        Ok(standing) => Ok(standing.into_iter().map(|shard| Shard::new(shard as u16)).collect()),
+        // Where there are several, each is tried alone to find out whose it is.
+        Err(error) if jobs.len() == 1 && is_repeat(&error) => Ok(HashSet::new()),
+        Err(error) => Err(of_append(DOING, error)),
+    }
+}
+
+/// Is one of the events that were taken for new there already?
+fn is_repeat(error: &Error) -> bool {
+    error.as_db_error().is_some_and(|error| error.constraint() == Some("event_by_id"))
 }
 
 /// What has a short key in a batch, if all of it is appended; some more than once.
@@ -109,7 +119,8 @@ impl Statements {
     }
 }
 
-/// What the batches rest on, as columns.
+/// What the batches rest on, as columns. Of what is taken for absent and appended the index itself says whether it is
+/// there; the rest (of commands that were refused) is looked up.
 #[derive(Default)]
 struct Expected {
     shard: Vec<i16>,
@@ -126,7 +137,8 @@ impl Expected {
             let shard = shard.get() as i16;
             expected.shard.push(shard);
             expected.seen.push(rows::position(*seen));
-            for (stream, id) in &batch.absent {
+            let appended: HashSet<EventId> = batch.events.iter().map(|event| event.header.event_id).collect();
+            for (stream, id) in batch.absent.iter().filter(|(_, id)| !appended.contains(id)) {
                 // One that has no number has no events either.
                 let Some(number) = numbers.get(&*stream.cord()) else { continue };
                 expected.absent_shard.push(shard);

@@ -1,8 +1,9 @@
 //! One commit for what waits at the log, of all shards together. A transaction costs Postgres and this process some 0.4 ms
 //! of CPU however many events it has (docs/decisions/0023), so batches of different shards share one.
 //!
-//! One commit is on its way at a time. What comes meanwhile waits for the next one, so that batches form under load; where
-//! nothing is on its way nobody waits. Whoever comes first leads: takes what waits, sends it, tells the others.
+//! Usually one commit is on its way at a time. What comes meanwhile waits for the next one, so that batches form under
+//! load; where nothing is on its way nobody waits. Where a crowd waits, a second one goes beside it, so that neither core
+//! is idle while Postgres works. Whoever comes first leads: takes what waits, sends it, tells the others.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -22,8 +23,9 @@ use crate::{
     shard::Shard,
 };
 
-/// Events of one commit: past some thousands more of them gain nothing. One batch may have more.
-const EVENTS_MAX: usize = 4096;
+/// Events of one commit, so that all that waits does not become one and then waits for itself; one batch may have more.
+/// So many that wait are a crowd.
+const EVENTS_MAX: usize = 512;
 /// Bytes of bodies in one commit, so that 16 shards of the largest messages do not become one transaction.
 const BODY_BYTES_MAX: usize = 8 << 20;
 
@@ -43,11 +45,13 @@ pub(super) struct Job {
 pub(super) struct GroupCommit {
     waiting: Mutex<VecDeque<Job>>,
     turn: Semaphore,
+    /// The turn of a second commit, for a crowd.
+    second_turn: Semaphore,
 }
 
 impl GroupCommit {
     pub fn new() -> Self {
-        Self { waiting: Mutex::default(), turn: Semaphore::new(1) }
+        Self { waiting: Mutex::default(), turn: Semaphore::new(1), second_turn: Semaphore::new(1) }
     }
 
     /// Appends a batch with whatever else waits, see [`crate::EventStore::append_at`].
@@ -60,19 +64,28 @@ impl GroupCommit {
         numbers: Numbers,
     ) -> Answer {
         let (answer, mut answered) = oneshot::channel();
-        self.waiting().push_back(Job { shard, seen: seen.position, batch, numbers, answer });
-        tokio::select! {
-            biased;
-            answer = &mut answered => heard(answer),
-            // Never closed.
-            turn = self.turn.acquire() => {
-                // Those who are on their way with something come along.
-                tokio::task::yield_now().await;
-                commit(inner, self.take()).await;
-                drop(turn);
-                heard(answered.await)
-            }
+        let crowd = self.push(Job { shard, seen: seen.position, batch, numbers, answer });
+        // Who leads may find that others fill the commit, and leads again.
+        loop {
+            // Semaphores that are never closed.
+            let turn = tokio::select! {
+                biased;
+                answer = &mut answered => return heard(answer),
+                turn = self.turn.acquire() => turn,
+                turn = self.second_turn.acquire(), if crowd => turn,
+            };
+            // Those who are on their way with something come along.
+            tokio::task::yield_now().await;
+            commit(inner, self.take()).await;
+            drop(turn);
         }
+    }
+
+    /// Is that a crowd?
+    fn push(&self, job: Job) -> bool {
+        let mut waiting = self.waiting();
+        waiting.push_back(job);
+        waiting.iter().map(|job| job.batch.events.len()).sum::<usize>() >= EVENTS_MAX
     }
 
     /// What fits into one commit, at most one batch a shard, in the order in which they came.
