@@ -71,7 +71,45 @@ struct State {
 }
 
 /// A place in the log.
-type Place = (Shard, Position);
+pub type Place = (Shard, Position);
+
+impl State {
+    fn push(&mut self, place: Place, push: &Push, before: &Push) {
+        let (shard, position) = place;
+        if position <= self.from.at(shard) || self.lagging {
+            return;
+        }
+        let full = self.pushes >= PUSHES_MAX || self.push_bytes + push.text.len() > PUSH_BYTES_MAX;
+        let frame = if full {
+            self.lagging = true;
+            Frame::Resync(before.clone())
+        } else {
+            self.pushes += 1;
+            self.push_bytes += push.text.len();
+            Frame::Push(push.clone())
+        };
+        match &mut self.held {
+            Some(held) => held.push_back((place, frame)),
+            None => self.frames.push_back(frame),
+        }
+    }
+
+    fn take(&mut self) -> Option<Next> {
+        let Some(frame) = self.frames.pop_front() else {
+            self.frames.shrink_to(ROOM_KEPT);
+            return self.ended.map(Next::Close);
+        };
+        match &frame {
+            Frame::Push(push) => {
+                self.pushes -= 1;
+                self.push_bytes -= push.text.len();
+            }
+            Frame::Passing(_) => self.passing -= 1,
+            Frame::Answer(_) | Frame::Resync(_) => {}
+        }
+        Some(Next::Frame(frame))
+    }
+}
 
 /// What the writer finds.
 #[derive(Debug)]
@@ -80,6 +118,18 @@ pub enum Next {
     Frame(Frame),
     /// Everything has been written; the connection shall close.
     Close(Close),
+}
+
+impl Next {
+    /// Of its text.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Frame(Frame::Answer(text)) => text.len(),
+            Self::Frame(Frame::Passing(text)) => text.len(),
+            Self::Frame(Frame::Push(push) | Frame::Resync(push)) => push.text.len(),
+            Self::Close(_) => 0,
+        }
+    }
 }
 
 impl Outbox {
@@ -107,26 +157,16 @@ impl Outbox {
 
     /// Takes a push of something at a place in the log, if this connection listens from before it. `before` is a
     /// `resync` whose cursor lies before everything that is being pushed.
-    pub fn push(&self, place: (Shard, Position), push: &Push, before: &Push) {
-        let (shard, position) = place;
-        self.with(|state| {
-            if position <= state.from.at(shard) || state.lagging {
-                return;
-            }
-            let full = state.pushes >= PUSHES_MAX || state.push_bytes + push.text.len() > PUSH_BYTES_MAX;
-            let frame = if full {
-                state.lagging = true;
-                Frame::Resync(before.clone())
-            } else {
-                state.pushes += 1;
-                state.push_bytes += push.text.len();
-                Frame::Push(push.clone())
-            };
-            match &mut state.held {
-                Some(held) => held.push_back((place, frame)),
-                None => state.frames.push_back(frame),
-            }
-        });
+    pub fn push(&self, place: Place, push: &Push, before: &Push) {
+        self.push_all([(place, push)], before);
+    }
+
+    /// As [`Outbox::push`], of several in the order of their places: they cost the connection one wake-up.
+    pub fn push_all<'a>(&self, pushes: impl IntoIterator<Item = (Place, &'a Push)>, before: &Push) {
+        let mut pushes = pushes.into_iter().peekable();
+        if pushes.peek().is_some() {
+            self.with(|state| pushes.for_each(|(place, push)| state.push(place, push, before)));
+        }
     }
 
     /// Takes something that may as well be lost: it is, wherever anything else waits or is missing. So it takes no room
@@ -248,34 +288,40 @@ impl Outbox {
         self.room.notify_waiters();
     }
 
-    /// Waits for the next frame.
-    pub async fn next(&self) -> Next {
+    /// Waits until there is something to be written: at least one, then what there is up to so many bytes of texts, or
+    /// a little more. Nothing comes behind the end.
+    pub async fn next(&self, bytes: usize) -> Vec<Next> {
         loop {
-            if let Some(next) = self.take() {
-                return next;
+            let some = self.take_some(bytes);
+            if !some.is_empty() {
+                return some;
             }
             self.filled.notified().await;
         }
     }
 
-    /// The next frame, if there is one.
-    pub fn take(&self) -> Option<Next> {
+    fn take_some(&self, bytes: usize) -> Vec<Next> {
         let mut state = self.state();
-        let Some(frame) = state.frames.pop_front() else {
-            state.frames.shrink_to(ROOM_KEPT);
-            return state.ended.map(Next::Close);
-        };
-        match &frame {
-            Frame::Push(push) => {
-                state.pushes -= 1;
-                state.push_bytes -= push.text.len();
+        let (mut some, mut taken) = (Vec::new(), 0);
+        while taken < bytes
+            && let Some(next) = state.take()
+        {
+            let is_end = matches!(next, Next::Close(_));
+            taken += next.bytes();
+            some.push(next);
+            if is_end {
+                break;
             }
-            Frame::Passing(_) => state.passing -= 1,
-            Frame::Answer(_) | Frame::Resync(_) => {}
         }
         drop(state);
         self.room.notify_waiters();
-        Some(Next::Frame(frame))
+        some
+    }
+
+    /// The next frame, if there is one.
+    #[cfg(test)]
+    fn take(&self) -> Option<Next> {
+        self.state().take()
     }
 
     fn with(&self, change: impl FnOnce(&mut State)) {
@@ -354,6 +400,37 @@ mod tests {
         assert!(waiting(&outbox).ends_with("pr"));
         pass(&outbox);
         assert_eq!(waiting(&outbox), "", "nothing between a resync and where it listens again");
+    }
+
+    #[tokio::test]
+    async fn what_is_written_at_once_is_bounded_and_nothing_comes_behind_the_end() {
+        let outbox = outbox();
+        (1..=5).for_each(|n| push(&outbox, n));
+        let bytes = Push::resync_from("any").text.len();
+        assert_eq!(outbox.next(1).await.len(), 1, "at least one");
+        assert_eq!(outbox.next(2 * bytes).await.len(), 2);
+        outbox.end(Close::GoingAway);
+        push(&outbox, 6);
+        let rest = outbox.next(usize::MAX).await;
+        assert!(matches!(rest[..], [Next::Frame(_), Next::Frame(_), Next::Close(Close::GoingAway)]));
+        assert_eq!((outbox.state().pushes, outbox.state().push_bytes), (0, 0));
+    }
+
+    #[test]
+    fn pushes_that_come_together_are_taken_as_one_by_one() {
+        let (together, apart) = (outbox(), outbox());
+        let shard = Shard::all(1).next().unwrap();
+        let one = Push::resync_from("any");
+        for outbox in [&together, &apart] {
+            outbox.replayed(&Vector::new(vec![Position::new(3)]));
+            outbox.release();
+        }
+        let places = (1..=PUSHES_MAX as u64 + 10).map(|n| (shard, Position::new(n)));
+        places.clone().for_each(|place| apart.push(place, &one, &one));
+        together.push_all(places.map(|place| (place, &one)), &one);
+        let waits = waiting(&together);
+        assert!(waits.starts_with('p') && waits.ends_with("pr") && waits.len() == PUSHES_MAX + 1, "{waits}");
+        assert_eq!(waits, waiting(&apart));
     }
 
     #[test]
