@@ -413,7 +413,8 @@ mod tests {
         push(&outbox, 6);
         let rest = outbox.next(usize::MAX).await;
         assert!(matches!(rest[..], [Next::Frame(_), Next::Frame(_), Next::Close(Close::GoingAway)]));
-        assert_eq!((outbox.state().pushes, outbox.state().push_bytes), (0, 0));
+        let state = outbox.state();
+        assert_eq!((state.pushes, state.push_bytes), (0, 0));
     }
 
     #[test]
