@@ -3,7 +3,10 @@
 //! HS256 with a secret, RS256 and EdDSA with public keys. What is not configured is not accepted: where there are
 //! public keys and no secret was named, nobody can come with an HS256 token.
 
-use std::sync::Arc;
+use std::{
+    num::NonZeroUsize,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use axum::{
     extract::FromRequestParts,
@@ -12,6 +15,7 @@ use axum::{
 use domain::{Command, Ms, Uid};
 use event_store::{Clock, Request};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use lru::LruCache;
 use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -23,6 +27,10 @@ pub const SECRET_BYTES_MIN: usize = 32;
 
 /// The longest token, in bytes: ours have 200, those with a chain of claims a few thousand.
 const TOKEN_BYTES_MAX: usize = 8 * 1024;
+
+/// Good tokens that are remembered, so that the signature of one that comes with every request is checked once: some
+/// 250 bytes each.
+const GOOD_MAX: NonZeroUsize = NonZeroUsize::new(16_384).unwrap();
 
 /// The longest device, in bytes: it stands in every event's header.
 const DEVICE_BYTES_MAX: usize = 64;
@@ -123,12 +131,28 @@ pub struct Identity {
 pub struct Tokens {
     keys: Vec<(Algorithm, DecodingKey)>,
     clock: Arc<dyn Clock>,
+    /// By their hashes: what is remembered opens nothing.
+    good: Mutex<LruCache<blake3::Hash, Good>>,
+}
+
+/// A token whose signature and claims are good, whenever it is good.
+#[derive(Clone)]
+struct Good {
+    identity: Identity,
+    times: Times,
+}
+
+/// When a token is good, as its claims say it.
+#[derive(Clone, Copy)]
+struct Times {
+    exp: f64,
+    nbf: Option<f64>,
 }
 
 impl Tokens {
     /// Accepts nobody until it is given a key.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { keys: vec![], clock }
+        Self { keys: vec![], clock, good: Mutex::new(LruCache::new(GOOD_MAX)) }
     }
 
     /// Accepts HS256 with this secret, which is used as it is written.
@@ -151,6 +175,21 @@ impl Tokens {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(TokenError::Malformed);
         }
+        let (hash, now) = (blake3::hash(token.as_bytes()), self.clock.now());
+        let known = self.good().get(&hash).cloned();
+        if let Some(Good { identity, times }) = known {
+            return times.hold(now).map(|()| identity);
+        }
+        let claims = self.signed(token)?;
+        let times = Times { exp: claims.exp, nbf: claims.nbf };
+        times.hold(now)?;
+        let identity = identity(claims)?;
+        self.good().put(hash, Good { identity: identity.clone(), times });
+        Ok(identity)
+    }
+
+    /// The claims of a token that has a good signature.
+    fn signed(&self, token: &str) -> Result<Claims, TokenError> {
         let algorithm = match jsonwebtoken::decode_header(token) {
             Ok(header) => header.alg,
             // `none` and unknown names do not parse; what is no JWT at all has no two dots.
@@ -166,13 +205,31 @@ impl Tokens {
                 break;
             }
         }
-        identity(outcome?, self.clock.now())
+        outcome
+    }
+
+    fn good(&self) -> MutexGuard<'_, LruCache<blake3::Hash, Good>> {
+        // Nothing in here can panic half-way; a poisoned lock holds good tokens.
+        self.good.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Times {
+    fn hold(self, now: Ms) -> Result<(), TokenError> {
+        let now_s = now as f64 / 1000.0;
+        if self.exp <= now_s {
+            return Err(TokenError::Expired);
+        }
+        if self.nbf.is_some_and(|from| from > now_s) {
+            return Err(TokenError::NotYet);
+        }
+        Ok(())
     }
 }
 
 fn decode(token: &str, algorithm: Algorithm, key: &DecodingKey) -> Result<Claims, TokenError> {
     let mut validation = Validation::new(algorithm);
-    // Times are checked in `identity`, by our own clock.
+    // Times are checked in `Times::hold`, by our own clock.
     validation.required_spec_claims.clear();
     validation.validate_exp = false;
     validation.validate_aud = false;
@@ -183,14 +240,7 @@ fn decode(token: &str, algorithm: Algorithm, key: &DecodingKey) -> Result<Claims
     })
 }
 
-fn identity(claims: Claims, now: Ms) -> Result<Identity, TokenError> {
-    let now_s = now as f64 / 1000.0;
-    if claims.exp <= now_s {
-        return Err(TokenError::Expired);
-    }
-    if claims.nbf.is_some_and(|from| from > now_s) {
-        return Err(TokenError::NotYet);
-    }
+fn identity(claims: Claims) -> Result<Identity, TokenError> {
     let uid = Uid::parse(&claims.sub).map_err(|_| TokenError::Subject)?;
     if claims.device.as_ref().is_some_and(|it| it.len() > DEVICE_BYTES_MAX || it.contains(char::is_control)) {
         return Err(TokenError::Device);

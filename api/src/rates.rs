@@ -115,7 +115,12 @@ impl<K: Hash + Eq + Clone> StateStore for Store<K> {
     {
         // What is measured under the lock does not panic; a poisoned lock holds good buckets.
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (outcome, full_at) = measure(buckets.get(key).copied())?;
+        if let Some(bucket) = buckets.get_mut(key) {
+            let (outcome, full_at) = measure(Some(*bucket))?;
+            *bucket = full_at;
+            return Ok(outcome);
+        }
+        let (outcome, full_at) = measure(None)?;
         buckets.put(key.clone(), full_at);
         Ok(outcome)
     }

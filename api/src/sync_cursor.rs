@@ -18,6 +18,10 @@ const FORM: u8 = 1;
 const HOME_BYTES: usize = 8;
 /// 64 bits, against mistakes and idle hands: a forged one shows its maker their own conversations only.
 const CHECKSUM_BYTES: usize = 8;
+/// Base64 (RFC 4648, 4) writes so many bytes as …
+const GROUP_BYTES: usize = 3;
+/// … so many characters.
+const GROUP_CHARS: usize = 4;
 /// The longest cursor, in characters: two vectors of sixteen huge positions and the longest conv_id fit twice.
 const CURSOR_CHARS_MAX: usize = 1024;
 
@@ -56,8 +60,29 @@ pub struct SyncCursors {
 }
 
 /// A cursor that is not yet bound to anybody: written once, sealed for many.
-#[derive(Debug, Clone)]
-pub struct Unsealed(Vec<u8>);
+#[derive(Debug)]
+pub struct Unsealed {
+    bytes: Vec<u8>,
+    /// What every sealed one begins with: those of the bytes that fill whole groups of characters.
+    beginning: String,
+}
+
+impl Unsealed {
+    fn of(bytes: Vec<u8>) -> Self {
+        let beginning = URL_SAFE_NO_PAD.encode(&bytes[..whole_groups(&bytes)]);
+        Self { bytes, beginning }
+    }
+
+    /// Characters of a sealed one.
+    pub fn sealed_chars(&self) -> usize {
+        ((self.bytes.len() + CHECKSUM_BYTES) * GROUP_CHARS).div_ceil(GROUP_BYTES)
+    }
+}
+
+/// How many of the bytes fill whole groups of characters, whatever comes behind them.
+fn whole_groups(bytes: &[u8]) -> usize {
+    bytes.len() / GROUP_BYTES * GROUP_BYTES
+}
 
 impl SyncCursors {
     /// Those of this log and epoch.
@@ -71,20 +96,30 @@ impl SyncCursors {
 
     /// A cursor for one person.
     pub fn give(&self, to: Uid, cursor: &SyncCursor) -> String {
-        self.seal(to, &self.write(cursor))
+        let mut text = String::new();
+        self.seal(to, &self.write(cursor), &mut text);
+        text
     }
 
     /// A cursor between syncs, to be sealed for each of many people.
     pub fn at(&self, at: &Vector) -> Unsealed {
-        self.write(&SyncCursor { at: at.clone(), paging: None })
+        Unsealed::of(self.begin(at))
     }
 
-    /// Binds it to one person.
-    pub fn seal(&self, to: Uid, Unsealed(bytes): &Unsealed) -> String {
-        let mut sealed = Vec::with_capacity(bytes.len() + CHECKSUM_BYTES);
-        sealed.extend_from_slice(bytes);
-        sealed.extend_from_slice(&self.checksum(to, bytes));
-        URL_SAFE_NO_PAD.encode(sealed)
+    /// Binds it to one person and writes it behind what is in `text`. Only the last characters are a person's own.
+    pub fn seal(&self, to: Uid, unsealed: &Unsealed, text: &mut String) {
+        const REST_BYTES_MAX: usize = GROUP_BYTES - 1 + CHECKSUM_BYTES;
+        let Unsealed { bytes, beginning } = unsealed;
+        let rest = &bytes[whole_groups(bytes)..];
+        let mut end = [0; REST_BYTES_MAX];
+        end[..rest.len()].copy_from_slice(rest);
+        end[rest.len()..rest.len() + CHECKSUM_BYTES].copy_from_slice(&self.checksum(to, bytes));
+        let mut chars = [0; (REST_BYTES_MAX * GROUP_CHARS).div_ceil(GROUP_BYTES)];
+        let end = URL_SAFE_NO_PAD.encode_slice(&end[..rest.len() + CHECKSUM_BYTES], &mut chars);
+        // Base64 is ASCII, and there is room for all of it.
+        let end = end.ok().and_then(|len| std::str::from_utf8(&chars[..len]).ok());
+        text.push_str(beginning);
+        text.push_str(end.unwrap_or_default());
     }
 
     /// Reads back what this person was given. Malformed, altered or another person's: `invalid_cursor`.
@@ -94,15 +129,22 @@ impl SyncCursors {
     }
 
     fn write(&self, cursor: &SyncCursor) -> Unsealed {
-        let mut bytes = vec![FORM];
-        bytes.extend_from_slice(&self.home);
-        write_vector(&mut bytes, &cursor.at);
+        let mut bytes = self.begin(&cursor.at);
         if let Some(Paging { since, after }) = &cursor.paging {
             bytes.push(u8::from(since.is_some()));
             since.iter().for_each(|since| write_vector(&mut bytes, since));
             bytes.extend_from_slice(after.as_str().as_bytes());
         }
-        Unsealed(bytes)
+        Unsealed::of(bytes)
+    }
+
+    fn begin(&self, at: &Vector) -> Vec<u8> {
+        // Positions of a few bytes each.
+        let mut bytes = Vec::with_capacity(1 + HOME_BYTES + 4 * usize::from(self.shards));
+        bytes.push(FORM);
+        bytes.extend_from_slice(&self.home);
+        write_vector(&mut bytes, at);
+        bytes
     }
 
     fn read(&self, of: Uid, cursor: &str) -> Option<Opened> {
@@ -138,7 +180,7 @@ impl SyncCursors {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(&person.get().to_le_bytes()).update(bytes);
         let mut checksum = [0; CHECKSUM_BYTES];
-        hasher.finalize_xof().fill(&mut checksum);
+        checksum.copy_from_slice(&hasher.finalize().as_bytes()[..CHECKSUM_BYTES]);
         checksum
     }
 }

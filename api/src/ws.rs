@@ -5,6 +5,7 @@
 
 pub mod close;
 mod connection;
+mod fields;
 mod flight;
 mod request;
 
@@ -27,9 +28,15 @@ use crate::{
 /// The name under which a token comes where no header can be set.
 const BEARER: &str = "bearer";
 
-/// What is read and written at once, in bytes. The default of 128 KiB would make ten thousand idle connections take
-/// gigabytes.
-const BUFFER_BYTES: usize = 4 * 1024;
+/// What is read at once, in bytes. The default of 128 KiB would make ten thousand idle connections take gigabytes.
+const READ_BUFFER_BYTES: usize = 4 * 1024;
+
+/// What is written at once, in bytes of texts, or a little more. A member of a busy group is told of dozens of messages
+/// with one call of the system; who is told little keeps no such buffer.
+const WRITTEN_BYTES: usize = 12 * 1024;
+
+/// The texts that are written at once with their cursors, in bytes. What does not fit goes out in two writes.
+const WRITE_BUFFER_BYTES: usize = 16 * 1024;
 
 /// The largest frame that is read to its end, in bytes, so that who sends one of a little over 1 MiB hears why it is
 /// too large; of a larger one nothing is read.
@@ -72,8 +79,8 @@ pub async fn connect(
     let caller = Caller::new(identity, RequestId::of(&extensions));
     let upgrade = upgrade
         .protocols([BEARER])
-        .read_buffer_size(BUFFER_BYTES)
-        .write_buffer_size(BUFFER_BYTES)
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
         .max_frame_size(READ_BYTES_MAX)
         .max_message_size(READ_BYTES_MAX);
     Ok(upgrade.on_upgrade(move |socket| connection::run(app, caller, expires_at, socket)))

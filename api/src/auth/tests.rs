@@ -139,3 +139,39 @@ fn there_is_one_authorization_header_and_it_is_a_bearer() {
         assert_eq!(headers(bad), Err(TokenError::Missing), "{bad:?}");
     }
 }
+
+/// A clock that is set.
+struct Set(std::sync::atomic::AtomicI64);
+
+impl Clock for Set {
+    fn now(&self) -> Ms {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_token_that_was_taken_before_is_good_within_its_time_only() {
+    let clock = Arc::new(Set(NOW.into()));
+    let tokens = Tokens::new(clock.clone()).with_secret(SECRET).unwrap();
+    let claims = json!({"sub": "1001", "exp": NOW_S + 60, "nbf": NOW_S, "device": "phone"});
+    let token = hs256(claims.clone());
+    let first = tokens.check(&token).unwrap();
+    assert_eq!(tokens.check(&token).as_ref(), Ok(&first), "again, and the same person with the same device");
+    let at = |s: i64| {
+        clock.0.store((NOW_S + s) * 1000, std::sync::atomic::Ordering::Relaxed);
+        tokens.check(&token).map(|it| it.uid)
+    };
+    assert_eq!([at(59), at(60), at(-1)], [Ok(first.uid), Err(TokenError::Expired), Err(TokenError::NotYet)]);
+    assert_eq!(at(0), Ok(first.uid));
+    let other = EncodingKey::from_secret(OTHER_SECRET.as_bytes()).unwrap();
+    let forged = signed(Algorithm::HS256, &other, &claims);
+    assert_eq!(tokens.check(&forged), Err(TokenError::Signature), "whoever came before");
+}
+
+#[test]
+fn what_is_not_taken_is_not_remembered() {
+    let tokens = tokens();
+    let bad = hs256(json!({"sub": "nobody", "exp": NOW_S + 60}));
+    assert_eq!([(); 2].map(|()| tokens.check(&bad)), [Err(TokenError::Subject), Err(TokenError::Subject)]);
+    assert!(tokens.good().is_empty());
+}

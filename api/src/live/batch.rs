@@ -8,7 +8,7 @@ use std::{
 use domain::{
     ConvId, ConvKind, Event, Fact, History, Labels, Recall, Seq, StreamKind, Uid, View, Viewer, view,
 };
-use event_store::{Position, Recorded, Shard, Vector, codec::DecodeError};
+use event_store::{Position, Recorded, Vector, codec::DecodeError};
 use projections::{
     ReadModels,
     query::{Item, ItemState, QueryError, Quote},
@@ -17,6 +17,7 @@ use projections::{
 use super::{
     audience::Audiences,
     hub::{Hub, Target},
+    outbox::Place,
     push::{Push, Whom, later, message, unsealed},
 };
 use crate::sync_cursor::{SyncCursors, Unsealed};
@@ -34,7 +35,16 @@ pub struct Batch<'a> {
     audiences: HashMap<ConvId, Audience>,
     /// The connections of those who left, by the event's position.
     departed: HashMap<Position, Vec<Target>>,
-    later: Later,
+    /// By conversation, where there is anything.
+    later: HashMap<ConvId, Later>,
+    nothing_later: Later,
+}
+
+/// A push, its place in the log, and who of the audience hears it.
+struct Told<'a> {
+    place: Place,
+    push: Push,
+    hears: Box<dyn Fn(&Target) -> bool + 'a>,
 }
 
 /// An event that somebody here may hear of.
@@ -53,41 +63,42 @@ struct Audience {
     sees_all: bool,
 }
 
-/// What becomes of messages within the batch.
+/// What becomes of a conversation's messages within the batch.
 #[derive(Default)]
 struct Later {
-    recalls: HashMap<(ConvId, Seq), Recall>,
-    deleted: HashSet<(ConvId, Seq, Uid)>,
-    cleared: HashMap<(ConvId, Uid), Seq>,
-    erased: HashSet<(ConvId, Seq)>,
-    expired: HashMap<ConvId, Seq>,
+    recalls: HashMap<Seq, Recall>,
+    deleted: HashSet<(Seq, Uid)>,
+    cleared: HashMap<Uid, Seq>,
+    erased: HashSet<Seq>,
+    expired: Seq,
 }
 
 impl Later {
-    fn note(&mut self, conv: &ConvId, event: &Event) {
+    fn note(all: &mut HashMap<ConvId, Self>, conv: &ConvId, event: &Event) {
+        // Made where it is needed: most conversations have nothing but messages.
+        fn of<'l>(all: &'l mut HashMap<ConvId, Later>, conv: &ConvId) -> &'l mut Later {
+            all.entry(conv.clone()).or_default()
+        }
         match event {
             Event::MessageRecalled { seq, by, at } => {
-                self.recalls.insert((conv.clone(), *seq), Recall { by: *by, at: *at });
+                of(all, conv).recalls.insert(*seq, Recall { by: *by, at: *at });
             }
             Event::MessagesDeletedFor { uid, seqs } => {
-                self.deleted.extend(seqs.iter().map(|seq| (conv.clone(), *seq, *uid)));
+                of(all, conv).deleted.extend(seqs.iter().map(|seq| (*seq, *uid)));
             }
             Event::MessagesRestoredFor { uid, seqs } => {
-                for seq in seqs {
-                    self.deleted.remove(&(conv.clone(), *seq, *uid));
-                }
+                let deleted = &mut of(all, conv).deleted;
+                deleted.retain(|(seq, of)| of != uid || !seqs.contains(seq));
             }
             Event::HistoryCleared { uid, up_to_seq } | Event::ConversationHidden { uid, up_to_seq } => {
-                let stands = self.cleared.entry((conv.clone(), *uid)).or_default();
+                let stands = of(all, conv).cleared.entry(*uid).or_default();
                 *stands = (*stands).max(*up_to_seq);
             }
             Event::HistoryExpired { up_to_seq } => {
-                let stands = self.expired.entry(conv.clone()).or_default();
-                *stands = (*stands).max(*up_to_seq);
+                let later = of(all, conv);
+                later.expired = later.expired.max(*up_to_seq);
             }
-            Event::BodiesErased { uid: _, seqs } => {
-                self.erased.extend(seqs.iter().map(|seq| (conv.clone(), *seq)));
-            }
+            Event::BodiesErased { uid: _, seqs } => of(all, conv).erased.extend(seqs),
             Event::MessageSent { .. }
             | Event::ReadAdvanced { .. }
             | Event::GroupCreated { .. }
@@ -125,7 +136,7 @@ impl<'a> Batch<'a> {
                 ConvKind::Group => groups.learn(read_models, conv, at).await?,
             }
         }
-        let (mut events, mut later) = (Vec::with_capacity(recorded.len()), Later::default());
+        let (mut events, mut later) = (Vec::with_capacity(recorded.len()), HashMap::new());
         let mut departed = HashMap::new();
         for recorded in recorded {
             let Some(conv) = recorded.header.stream.conv() else { continue };
@@ -138,7 +149,7 @@ impl<'a> Batch<'a> {
                         departed.insert(recorded.header.position, hub.of([(uid, Seq::ZERO)]));
                     }
                     groups.follow(conv, &event);
-                    later.note(conv, &event);
+                    Later::note(&mut later, conv, &event);
                     events.push(Heard { conv, recorded, event: Some(event) });
                 }
                 Err(DecodeError::Erased) if recorded.header.stream.kind() == Some(StreamKind::Message) => {
@@ -155,7 +166,7 @@ impl<'a> Batch<'a> {
                 audiences.insert(conv.clone(), Audience { targets, members, sees_all });
             }
         }
-        Ok(Self { events, audiences, departed, later })
+        Ok(Self { events, audiences, departed, later, nothing_later: Later::default() })
     }
 
     /// How quoted messages look to those who hear of the messages that quote them.
@@ -174,41 +185,61 @@ impl<'a> Batch<'a> {
         Ok(quotes)
     }
 
-    /// Queues everything, in the order of the positions.
+    /// Queues everything, in the order of the positions. Neighbours of one conversation are queued together, so that the
+    /// connections of a busy group are woken once for all of them.
     pub fn push(&self, cursors: &SyncCursors, before: Vector, quotes: &Quotes) {
         let resync = Push::resync(&unsealed(cursors, &before));
         let mut vector = before;
-        for Heard { conv, recorded, event } in &self.events {
-            let header = &recorded.header;
-            let place = (header.shard, header.position);
-            vector.raise(place.0, place.1);
-            // No push tells them that they are out, and the cursors of later ones lie beyond it: a sync does.
-            for target in self.departed.get(&place.1).into_iter().flatten() {
-                target.outbox.push(place, &resync, &resync);
+        let together = |heard: &Heard<'_>, next: &Heard<'_>| {
+            heard.conv == next.conv && !self.departed.contains_key(&next.recorded.header.position)
+        };
+        for run in self.events.chunk_by(together) {
+            let audience = run.first().and_then(|heard| self.audiences.get(heard.conv));
+            let audience = audience.filter(|it| !it.targets.is_empty());
+            let mut told = Vec::with_capacity(run.len());
+            for heard in run {
+                let (shard, position) = (heard.recorded.header.shard, heard.recorded.header.position);
+                vector.raise(shard, position);
+                // No push tells them that they are out, and the cursors of later ones lie beyond it: a sync does.
+                for target in self.departed.get(&position).into_iter().flatten() {
+                    target.outbox.push((shard, position), &resync, &resync);
+                }
+                let Some(audience) = audience else { continue };
+                let mut say = Say { told: &mut told, audience, place: (shard, position) };
+                self.say(&mut say, heard, &unsealed(cursors, &vector), quotes);
             }
-            let Some(audience) = self.audiences.get(*conv).filter(|it| !it.targets.is_empty()) else {
-                continue;
-            };
-            let cursor = unsealed(cursors, &vector);
-            let send = Sender { audience, place, resync: &resync };
-            let seq = Seq::new(header.version);
-            match event {
-                None => self.message(&send, conv, seq, None, &cursor, quotes),
-                Some(event) => match fact(seq, event) {
-                    Some(fact) => self.message(&send, conv, seq, Some(&fact), &cursor, quotes),
-                    None => Self::later(&send, conv, event, &cursor),
-                },
+            for target in audience.iter().flat_map(|it| &it.targets) {
+                let heard = told.iter().filter(|it| (it.hears)(target)).map(|it| (it.place, &it.push));
+                target.outbox.push_all(heard, &resync);
             }
         }
     }
 
-    fn later(send: &Sender<'_>, conv: &ConvId, event: &Event, cursor: &Arc<Unsealed>) {
-        let Some((what, whom)) = later(conv.as_str(), event) else { return };
-        let audience = send.audience;
-        if let (Whom::SeesSome, Event::BodiesErased { uid, seqs }) = (whom, event) {
-            return Self::erased(send, conv, *uid, seqs, cursor);
+    fn say<'b>(
+        &'b self,
+        say: &mut Say<'b, '_>,
+        heard: &'b Heard<'_>,
+        cursor: &Arc<Unsealed>,
+        quotes: &'b Quotes,
+    ) {
+        let Heard { conv, recorded, event } = heard;
+        let seq = Seq::new(recorded.header.version);
+        match event {
+            None => self.message(say, conv, seq, None, cursor, quotes),
+            Some(event) => match fact(seq, event) {
+                Some(fact) => self.message(say, conv, seq, Some(fact), cursor, quotes),
+                None => Self::later(say, conv, event, cursor),
+            },
         }
-        send.to(&Push::new(&what, cursor), |target| match whom {
+    }
+
+    fn later(say: &mut Say<'_, '_>, conv: &ConvId, event: &Event, cursor: &Arc<Unsealed>) {
+        let Some((what, whom)) = later(conv.as_str(), event) else { return };
+        let audience = say.audience;
+        if let (Whom::SeesSome, Event::BodiesErased { uid, seqs }) = (whom, event) {
+            return Self::erased(say, conv, *uid, seqs, cursor);
+        }
+        say.to(Push::new(&what, cursor), move |target| match whom {
             Whom::All | Whom::SeesSome => true,
             Whom::Sees(seq) => audience.sees_all || seq > target.joined,
             Whom::Only(uid) => target.uid == uid,
@@ -217,9 +248,10 @@ impl<'a> Batch<'a> {
     }
 
     /// One frame for each class of viewers: of messages from before they came in they hear nothing.
-    fn erased(send: &Sender<'_>, conv: &ConvId, uid: Uid, seqs: &[Seq], cursor: &Arc<Unsealed>) {
-        let from = |target: &Target| if send.audience.sees_all { Seq::ZERO } else { target.joined };
-        let classes: BTreeSet<Seq> = send.audience.targets.iter().map(from).collect();
+    fn erased(say: &mut Say<'_, '_>, conv: &ConvId, uid: Uid, seqs: &[Seq], cursor: &Arc<Unsealed>) {
+        let audience = say.audience;
+        let from = |target: &Target| if audience.sees_all { Seq::ZERO } else { target.joined };
+        let classes: BTreeSet<Seq> = audience.targets.iter().map(from).collect();
         for joined in classes {
             let seqs: Vec<Seq> = seqs.iter().copied().filter(|seq| *seq > joined).collect();
             let Some((what, _)) = later(conv.as_str(), &Event::BodiesErased { uid, seqs: seqs.clone() })
@@ -227,69 +259,67 @@ impl<'a> Batch<'a> {
                 continue;
             };
             if !seqs.is_empty() {
-                send.to(&Push::new(&what, cursor), |target| from(target) == joined);
+                say.to(Push::new(&what, cursor), move |target| from(target) == joined);
             }
         }
     }
 
     /// One frame for each class of viewers.
-    fn message(
-        &self,
-        send: &Sender<'_>,
+    fn message<'b>(
+        &'b self,
+        say: &mut Say<'b, '_>,
         conv: &ConvId,
         seq: Seq,
-        fact: Option<&Fact>,
+        fact: Option<Fact>,
         cursor: &Arc<Unsealed>,
-        quotes: &Quotes,
+        quotes: &'b Quotes,
     ) {
-        let recalled = self.later.recalls.get(&(conv.clone(), seq)).copied();
-        let fact = fact.filter(|_| !self.later.erased.contains(&(conv.clone(), seq)));
-        let expired = self.later.expired.get(conv).copied().unwrap_or_default();
+        let later = self.later.get(conv).unwrap_or(&self.nothing_later);
+        let fact = fact.filter(|_| !later.erased.contains(&seq));
         let push = |state: ItemState, quote: Option<Quote>| {
             Push::new(&message(conv, Item { seq, state, quote }.into()), cursor)
         };
-        let eyes = |target: &Target, deleted: bool| {
-            let cleared = self.later.cleared.get(&(conv.clone(), target.uid)).copied().unwrap_or_default();
+        // How it looks is the same for all who see it, and said in `state`.
+        let eyes = move |target: &Target, deleted: bool| {
+            let cleared = later.cleared.get(&target.uid).copied().unwrap_or_default();
             // What was said before one came in is fetched, whatever the group shows.
-            let viewer = Viewer { member: true, min_seq: view::min_seq(cleared, target.joined, expired) };
-            let labels = Labels { recalled, deleted, expired: fact.is_none() };
-            view(seq, fact, &labels, &viewer)
+            let min_seq = view::min_seq(cleared, target.joined, later.expired);
+            view(seq, None, &Labels { deleted, ..Labels::default() }, &Viewer { member: true, min_seq })
         };
-        let has_deleted = |target: &Target| self.later.deleted.contains(&(conv.clone(), seq, target.uid));
-        let sees = |target: &Target| !has_deleted(target) && eyes(target, false) != View::Nothing;
-        let state = match (fact, recalled) {
+        let has_deleted = move |target: &Target| later.deleted.contains(&(seq, target.uid));
+        let sees = move |target: &Target| !has_deleted(target) && eyes(target, false) != View::Nothing;
+        let state = match (fact, later.recalls.get(&seq)) {
             (None, _) => ItemState::Expired,
-            (Some(fact), Some(recall)) => ItemState::Recalled(fact.clone(), recall),
-            (Some(fact), None) => ItemState::Normal(fact.clone()),
+            (Some(fact), Some(recall)) => ItemState::Recalled(fact, *recall),
+            (Some(fact), None) => ItemState::Normal(fact),
         };
-        match quotes.get(&send.place.1).filter(|_| matches!(state, ItemState::Normal(_))) {
-            None => send.to(&push(state, None), sees),
+        match quotes.get(&say.place.1).filter(|_| matches!(state, ItemState::Normal(_))) {
+            None => say.to(push(state, None), sees),
             Some(classes) => {
                 for (quote, uids) in classes {
                     let uids: HashSet<Uid> = uids.iter().copied().collect();
                     let push = push(state.clone(), Some(quote.clone()));
-                    send.to(&push, |target| uids.contains(&target.uid) && sees(target));
+                    say.to(push, move |target| uids.contains(&target.uid) && sees(target));
                 }
             }
         }
-        if send.audience.targets.iter().any(has_deleted) {
-            let deleted = |target: &Target| has_deleted(target) && eyes(target, true) == View::Deleted;
-            send.to(&push(ItemState::Deleted, None), deleted);
+        if say.audience.targets.iter().any(has_deleted) {
+            let deleted = move |target: &Target| has_deleted(target) && eyes(target, true) == View::Deleted;
+            say.to(push(ItemState::Deleted, None), deleted);
         }
     }
 }
 
-struct Sender<'a> {
-    audience: &'a Audience,
-    place: (Shard, Position),
-    resync: &'a Push,
+/// What an event says, on its way to those who hear of it.
+struct Say<'b, 't> {
+    told: &'t mut Vec<Told<'b>>,
+    audience: &'b Audience,
+    place: Place,
 }
 
-impl Sender<'_> {
-    fn to(&self, push: &Push, hears: impl Fn(&Target) -> bool) {
-        for target in self.audience.targets.iter().filter(|target| hears(target)) {
-            target.outbox.push(self.place, push, self.resync);
-        }
+impl<'b> Say<'b, '_> {
+    fn to(&mut self, push: Push, hears: impl Fn(&Target) -> bool + 'b) {
+        self.told.push(Told { place: self.place, push, hears: Box::new(hears) });
     }
 }
 

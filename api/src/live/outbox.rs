@@ -71,7 +71,45 @@ struct State {
 }
 
 /// A place in the log.
-type Place = (Shard, Position);
+pub type Place = (Shard, Position);
+
+impl State {
+    fn push(&mut self, place: Place, push: &Push, before: &Push) {
+        let (shard, position) = place;
+        if position <= self.from.at(shard) || self.lagging {
+            return;
+        }
+        let full = self.pushes >= PUSHES_MAX || self.push_bytes + push.text.len() > PUSH_BYTES_MAX;
+        let frame = if full {
+            self.lagging = true;
+            Frame::Resync(before.clone())
+        } else {
+            self.pushes += 1;
+            self.push_bytes += push.text.len();
+            Frame::Push(push.clone())
+        };
+        match &mut self.held {
+            Some(held) => held.push_back((place, frame)),
+            None => self.frames.push_back(frame),
+        }
+    }
+
+    fn take(&mut self) -> Option<Next> {
+        let Some(frame) = self.frames.pop_front() else {
+            self.frames.shrink_to(ROOM_KEPT);
+            return self.ended.map(Next::Close);
+        };
+        match &frame {
+            Frame::Push(push) => {
+                self.pushes -= 1;
+                self.push_bytes -= push.text.len();
+            }
+            Frame::Passing(_) => self.passing -= 1,
+            Frame::Answer(_) | Frame::Resync(_) => {}
+        }
+        Some(Next::Frame(frame))
+    }
+}
 
 /// What the writer finds.
 #[derive(Debug)]
@@ -80,6 +118,18 @@ pub enum Next {
     Frame(Frame),
     /// Everything has been written; the connection shall close.
     Close(Close),
+}
+
+impl Next {
+    /// Of its text.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Frame(Frame::Answer(text)) => text.len(),
+            Self::Frame(Frame::Passing(text)) => text.len(),
+            Self::Frame(Frame::Push(push) | Frame::Resync(push)) => push.text.len(),
+            Self::Close(_) => 0,
+        }
+    }
 }
 
 impl Outbox {
@@ -107,26 +157,16 @@ impl Outbox {
 
     /// Takes a push of something at a place in the log, if this connection listens from before it. `before` is a
     /// `resync` whose cursor lies before everything that is being pushed.
-    pub fn push(&self, place: (Shard, Position), push: &Push, before: &Push) {
-        let (shard, position) = place;
-        self.with(|state| {
-            if position <= state.from.at(shard) || state.lagging {
-                return;
-            }
-            let full = state.pushes >= PUSHES_MAX || state.push_bytes + push.text.len() > PUSH_BYTES_MAX;
-            let frame = if full {
-                state.lagging = true;
-                Frame::Resync(before.clone())
-            } else {
-                state.pushes += 1;
-                state.push_bytes += push.text.len();
-                Frame::Push(push.clone())
-            };
-            match &mut state.held {
-                Some(held) => held.push_back((place, frame)),
-                None => state.frames.push_back(frame),
-            }
-        });
+    pub fn push(&self, place: Place, push: &Push, before: &Push) {
+        self.push_all([(place, push)], before);
+    }
+
+    /// As [`Outbox::push`], of several in the order of their places: they cost the connection one wake-up.
+    pub fn push_all<'a>(&self, pushes: impl IntoIterator<Item = (Place, &'a Push)>, before: &Push) {
+        let mut pushes = pushes.into_iter().peekable();
+        if pushes.peek().is_some() {
+            self.with(|state| pushes.for_each(|(place, push)| state.push(place, push, before)));
+        }
     }
 
     /// Takes something that may as well be lost: it is, wherever anything else waits or is missing. So it takes no room
@@ -248,34 +288,40 @@ impl Outbox {
         self.room.notify_waiters();
     }
 
-    /// Waits for the next frame.
-    pub async fn next(&self) -> Next {
+    /// Waits until there is something to be written: at least one, then what there is up to so many bytes of texts, or
+    /// a little more. Nothing comes behind the end.
+    pub async fn next(&self, bytes: usize) -> Vec<Next> {
         loop {
-            if let Some(next) = self.take() {
-                return next;
+            let some = self.take_some(bytes);
+            if !some.is_empty() {
+                return some;
             }
             self.filled.notified().await;
         }
     }
 
-    /// The next frame, if there is one.
-    pub fn take(&self) -> Option<Next> {
+    fn take_some(&self, bytes: usize) -> Vec<Next> {
         let mut state = self.state();
-        let Some(frame) = state.frames.pop_front() else {
-            state.frames.shrink_to(ROOM_KEPT);
-            return state.ended.map(Next::Close);
-        };
-        match &frame {
-            Frame::Push(push) => {
-                state.pushes -= 1;
-                state.push_bytes -= push.text.len();
+        let (mut some, mut taken) = (Vec::new(), 0);
+        while taken < bytes
+            && let Some(next) = state.take()
+        {
+            let is_end = matches!(next, Next::Close(_));
+            taken += next.bytes();
+            some.push(next);
+            if is_end {
+                break;
             }
-            Frame::Passing(_) => state.passing -= 1,
-            Frame::Answer(_) | Frame::Resync(_) => {}
         }
         drop(state);
         self.room.notify_waiters();
-        Some(Next::Frame(frame))
+        some
+    }
+
+    /// The next frame, if there is one.
+    #[cfg(test)]
+    fn take(&self) -> Option<Next> {
+        self.state().take()
     }
 
     fn with(&self, change: impl FnOnce(&mut State)) {
@@ -298,74 +344,4 @@ impl Outbox {
 pub type SharedOutbox = Arc<Outbox>;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn outbox() -> Outbox {
-        let outbox = Outbox::new(Uid::new(1).unwrap(), Device::new(None), Vector::start(1));
-        outbox.release();
-        outbox
-    }
-
-    /// What waits, with `-` for what may as well be lost.
-    fn waiting(outbox: &Outbox) -> String {
-        let frames = std::iter::from_fn(|| outbox.take());
-        let letter = |next: Next| match next {
-            Next::Frame(Frame::Answer(_)) => 'a',
-            Next::Frame(Frame::Push(_)) => 'p',
-            Next::Frame(Frame::Resync(_)) => 'r',
-            Next::Frame(Frame::Passing(_)) => '-',
-            Next::Close(_) => 'c',
-        };
-        // After the end there is nothing but the end.
-        frames.map(letter).take_while(|letter| *letter != 'c').collect()
-    }
-
-    fn pass(outbox: &Outbox) {
-        outbox.pass(&"typing".into());
-    }
-
-    fn push(outbox: &Outbox, n: u64) {
-        let push = Push::resync_from("any");
-        outbox.push((Shard::all(1).next().unwrap(), Position::new(n)), &push, &push);
-    }
-
-    #[test]
-    fn what_may_be_lost_comes_where_nothing_else_waits() {
-        let outbox = outbox();
-        pass(&outbox);
-        push(&outbox, 1);
-        pass(&outbox);
-        outbox.answer("x".into());
-        pass(&outbox);
-        assert_eq!(waiting(&outbox), "-pa");
-        pass(&outbox);
-        assert_eq!(waiting(&outbox), "-");
-    }
-
-    #[test]
-    fn what_may_be_lost_is_bounded_and_takes_no_room_from_pushes() {
-        let outbox = outbox();
-        (0..10_000).for_each(|_| pass(&outbox));
-        (1..=PUSHES_MAX as u64).for_each(|n| push(&outbox, n));
-        (0..10_000).for_each(|_| pass(&outbox));
-        assert_eq!(waiting(&outbox), "-".repeat(PASSING_MAX) + &"p".repeat(PUSHES_MAX), "and no resync");
-        (1..=PUSHES_MAX as u64 + 1).for_each(|n| push(&outbox, n));
-        assert!(waiting(&outbox).ends_with("pr"));
-        pass(&outbox);
-        assert_eq!(waiting(&outbox), "", "nothing between a resync and where it listens again");
-    }
-
-    #[test]
-    fn what_may_be_lost_is_not_held() {
-        let outbox = Outbox::new(Uid::new(1).unwrap(), Device::new(None), Vector::start(1));
-        pass(&outbox);
-        outbox.release();
-        assert_eq!(waiting(&outbox), "");
-        pass(&outbox);
-        outbox.dismiss(Close::Replaced, "word".into());
-        pass(&outbox);
-        outbox.end(Close::Replaced);
-        assert_eq!(waiting(&outbox), "-a");
-    }
-}
+mod tests;

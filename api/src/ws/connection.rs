@@ -29,7 +29,7 @@ use crate::{
     },
     problem::{Code, Problem},
     rest::{lists::ListParams, marks, messages, sync::missed},
-    ws::BUFFER_BYTES,
+    ws::WRITTEN_BYTES,
 };
 
 /// The largest frame, in bytes: the contract's.
@@ -232,7 +232,7 @@ impl Reader {
         }
     }
 
-    fn dispatch(&mut self, mut request: Request) -> Result<(), Problem> {
+    fn dispatch(&mut self, mut request: Request<'_>) -> Result<(), Problem> {
         let Self { app, flights, .. } = self;
         let correlation_id = uuid_v7(app.clock.now(), &*app.entropy);
         let caller = Caller { correlation_id, ..self.caller.clone() };
@@ -317,7 +317,7 @@ async fn write(app: &App, outbox: &Outbox, sink: &mut SplitSink<WebSocket, Messa
     let mut ping = interval_at(Instant::now() + ping_every, ping_every);
     loop {
         let written = tokio::select! {
-            next = outbox.next() => in_time(write_all(app, outbox, sink, next)).await,
+            some = outbox.next(WRITTEN_BYTES) => in_time(write_all(app, outbox, sink, some)).await,
             _ = ping.tick() => in_time(async {
                 sink.send(Message::Ping(Default::default())).await?;
                 Ok(false)
@@ -333,33 +333,23 @@ async fn in_time<T>(writing: impl Future<Output = T>) -> Option<T> {
     timeout(WRITE_TIME_MAX, writing).await.ok()
 }
 
-/// Everything that waits, with one flush. True when that was the end.
+/// All of these, with one flush. True when that was the end.
 async fn write_all(
     app: &App,
     outbox: &Outbox,
     sink: &mut SplitSink<WebSocket, Message>,
-    next: Next,
+    some: Vec<Next>,
 ) -> Result<bool, axum::Error> {
-    let mut next = Some(next);
     let mut ended = false;
-    let mut fed = 0;
-    while let Some(it) = next.take() {
-        match it {
+    for next in some {
+        match next {
             Next::Close(close) => {
                 if let Some(frame) = close.frame() {
                     sink.feed(Message::Close(Some(frame))).await?;
                 }
                 ended = true;
-                break;
             }
-            Next::Frame(frame) => {
-                let text = text(app, outbox, frame);
-                fed += text.len();
-                sink.feed(Message::Text(text.into())).await?;
-            }
-        }
-        if fed < BUFFER_BYTES {
-            next = outbox.take();
+            Next::Frame(frame) => sink.feed(Message::Text(text(app, outbox, frame).into())).await?,
         }
     }
     sink.flush().await?;

@@ -18,7 +18,7 @@ use futures_util::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::sync::watch;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::request::{Request, answer};
@@ -58,8 +58,31 @@ pub struct Flights {
 struct Line {
     count: usize,
     sequence: Sequence,
-    /// Its sender goes when the last command has been done.
-    last: Option<watch::Receiver<()>>,
+    /// The last command.
+    last: Option<Arc<Doing>>,
+}
+
+/// A command that is being done. Whoever waits for it asks for a permit; there is none, and in the end it is closed.
+struct Doing(Semaphore);
+
+impl Doing {
+    fn new() -> Arc<Self> {
+        Arc::new(Self(Semaphore::const_new(0)))
+    }
+
+    async fn is_over(&self) {
+        // There never is a permit: what comes is the end.
+        let _ = self.0.acquire().await;
+    }
+}
+
+/// Held while a command is being done.
+struct Done(Arc<Doing>);
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.0.0.close();
+    }
 }
 
 impl Flights {
@@ -79,7 +102,12 @@ impl Flights {
     }
 
     /// A command. It is handed over as soon as there is room for it in its conversation's queue.
-    pub fn command<A>(&mut self, app: &Arc<App>, caller: Caller, mut request: Request) -> Result<(), Problem>
+    pub fn command<A>(
+        &mut self,
+        app: &Arc<App>,
+        caller: Caller,
+        mut request: Request<'_>,
+    ) -> Result<(), Problem>
     where
         A: Act + DeserializeOwned + 'static,
     {
@@ -88,8 +116,9 @@ impl Flights {
         let body: A = request.body()?;
         let app = Arc::clone(app);
         let line = self.lines.entry(conv.clone()).or_default();
-        let (done, last) = watch::channel(());
-        line.last = Some(last);
+        let doing = Doing::new();
+        let done = Done(Arc::clone(&doing));
+        line.last = Some(doing);
         line.count += 1;
         let sequence = line.sequence.clone();
         self.ids.insert(id.clone());
@@ -108,9 +137,8 @@ impl Flights {
         let last = line.last.clone();
         self.ids.insert(id.clone());
         self.flying.push(Box::pin(async move {
-            if let Some(mut last) = last {
-                // The sender never sends: what comes is its end.
-                let _ = last.changed().await;
+            if let Some(last) = last {
+                last.is_over().await;
             }
             let text = answer(&id, asked.await);
             Landed { id, conv: Some(conv), text }
@@ -126,8 +154,8 @@ impl Flights {
         let lasts: Vec<_> = self.lines.values().filter_map(|line| line.last.clone()).collect();
         self.ids.insert(id.clone());
         self.flying.push(Box::pin(async move {
-            for mut last in lasts {
-                let _ = last.changed().await;
+            for last in lasts {
+                last.is_over().await;
             }
             let text = answer(&id, asked.await);
             Landed { id, conv: None, text }
@@ -194,7 +222,7 @@ async fn starting<A: Act + 'static>(
     key: Option<Uuid>,
     body: A,
     sequence: Sequence,
-    done: watch::Sender<()>,
+    done: Done,
 ) -> Flight {
     let pending = match body.command(&app, &caller, key).await {
         Ok(command) => {

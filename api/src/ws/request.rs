@@ -1,10 +1,13 @@
 //! What a text frame asks, checked as far as it concerns the frame; the rest is the REST body's own business.
 
+use std::borrow::Cow;
+
 use domain::ConvId;
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, value::RawValue};
 use uuid::Uuid;
 
+use super::fields::Without;
 use crate::problem::{Code, Problem, ProblemBody};
 
 /// The longest id of a request, in bytes: a UUID has 36.
@@ -58,13 +61,35 @@ impl Op {
 
 /// A request.
 #[derive(Debug)]
-pub struct Request {
+pub struct Request<'a> {
     /// Comes back with the answer.
     pub id: String,
     /// What is asked.
     pub op: Op,
-    /// The fields of the REST body, `conv_id` and `key`.
-    fields: Map<String, Value>,
+    frame: Frame<'a>,
+    text: &'a str,
+    /// Fields that are not the body's.
+    taken: Vec<&'static str>,
+}
+
+/// The fields of a frame that are not all the body's own, as they are written. Whatever they are, the frame has an id.
+#[derive(Debug, Deserialize)]
+struct Frame<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    op: Option<&'a RawValue>,
+    #[serde(borrow)]
+    conv_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    key: Option<&'a RawValue>,
+}
+
+/// The text of a field that is a string.
+fn string(field: Option<&RawValue>) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str(field?.get()).ok().map(|Text(text)| text)
 }
 
 /// A frame that is no request. There may be an id all the same.
@@ -76,57 +101,69 @@ pub struct NoRequest {
     pub problem: Problem,
 }
 
-impl Request {
-    /// Reads a frame.
-    pub fn parse(text: &str) -> Result<Self, NoRequest> {
+impl<'a> Request<'a> {
+    /// Reads a frame as far as it is one; its body is read by [`Request::body`], in one go into its shape.
+    pub fn parse(text: &'a str) -> Result<Self, NoRequest> {
         let without_id = |problem| NoRequest { id: None, problem };
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| without_id(Problem::new(Code::MalformedJson, error)))?;
-        let Value::Object(mut fields) = value else {
-            return Err(without_id(Problem::new(Code::InvalidBody, "a frame is an object")));
+        let frame: Frame<'a> = match serde_json::from_str(text) {
+            Ok(frame) => frame,
+            Err(error) => return Err(without_id(no_frame(text, &error))),
         };
-        let id = match fields.remove("id") {
-            Some(Value::String(id)) if (1..=ID_BYTES_MAX).contains(&id.len()) => id,
+        let id = match string(frame.id) {
+            Some(id) if (1..=ID_BYTES_MAX).contains(&id.len()) => id.into_owned(),
             _ => {
                 let due = format!("id is a string of 1 to {ID_BYTES_MAX} bytes");
                 return Err(without_id(Problem::new(Code::InvalidBody, due)));
             }
         };
-        let op = match fields.remove("op") {
-            Some(Value::String(name)) => {
+        let op = match string(frame.op) {
+            Some(name) => {
                 Op::parse(&name).ok_or_else(|| Problem::new(Code::UnknownOp, "see the documentation"))
             }
-            _ => Err(Problem::new(Code::InvalidBody, "op is a string")),
+            None => Err(Problem::new(Code::InvalidBody, "op is a string")),
         };
         match op {
-            Ok(op) => Ok(Self { id, op, fields }),
+            Ok(op) => Ok(Self { id, op, frame, text, taken: vec!["id", "op"] }),
             Err(problem) => Err(NoRequest { id: Some(id), problem }),
         }
     }
 
     /// Takes the conversation out.
     pub fn conv(&mut self) -> Result<ConvId, Problem> {
-        match self.fields.remove("conv_id") {
-            Some(Value::String(text)) => Ok(ConvId::parse(&text)?),
-            _ => Err(Problem::new(Code::InvalidBody, "conv_id is a string")),
+        self.taken.push("conv_id");
+        match string(self.frame.conv_id) {
+            Some(text) => Ok(ConvId::parse(&text)?),
+            None => Err(Problem::new(Code::InvalidBody, "conv_id is a string")),
         }
     }
 
     /// Takes the idempotency key out.
     pub fn key(&mut self) -> Result<Option<Uuid>, Problem> {
-        let uuid = |value: Value| value.as_str().and_then(|text| Uuid::try_parse(text).ok());
-        match self.fields.remove("key") {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => uuid(value)
-                .map(Some)
-                .ok_or_else(|| Problem::new(Code::InvalidIdempotencyKey, "key is one UUID")),
-        }
+        self.taken.push("key");
+        let Some(key) = self.frame.key else { return Ok(None) };
+        string(Some(key))
+            .and_then(|text| Uuid::try_parse(&text).ok())
+            .map(Some)
+            .ok_or_else(|| Problem::new(Code::InvalidIdempotencyKey, "key is one UUID"))
     }
 
     /// What is left, in its shape.
     pub fn body<T: DeserializeOwned>(self) -> Result<T, Problem> {
-        serde_json::from_value(Value::Object(self.fields))
-            .map_err(|error| Problem::new(Code::InvalidBody, error))
+        let body = Without::fields(&self.taken, &mut serde_json::Deserializer::from_str(self.text));
+        // Where it is not JSON further on, that is what is wrong with it.
+        body.map_err(|error| match serde_json::from_str::<Value>(self.text) {
+            Ok(_) => Problem::new(Code::InvalidBody, error),
+            Err(malformed) => Problem::new(Code::MalformedJson, malformed),
+        })
+    }
+}
+
+/// Malformed from some point on, or well-formed and no frame.
+fn no_frame(text: &str, error: &serde_json::Error) -> Problem {
+    match serde_json::from_str::<Value>(text) {
+        Err(malformed) => Problem::new(Code::MalformedJson, malformed),
+        Ok(Value::Object(_)) => Problem::new(Code::InvalidBody, error),
+        Ok(_) => Problem::new(Code::InvalidBody, "a frame is an object"),
     }
 }
 
@@ -169,6 +206,8 @@ pub fn refusal(id: Option<&str>, problem: &Problem) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     fn refused(text: &str) -> (Option<String>, Code) {
@@ -201,5 +240,43 @@ mod tests {
         assert_eq!(request.conv().map(|conv| conv.to_string()), Ok("p2p-1-2".into()));
         assert_eq!(request.key(), Ok(Some(Uuid::from_u128(1))));
         assert_eq!(request.body::<Value>(), Ok(Value::Object(Map::new())));
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Shape {
+        n: u64,
+    }
+
+    #[test]
+    fn a_body_has_its_own_fields_and_no_others() {
+        let body = |text: &str| {
+            let mut request = Request::parse(text).unwrap();
+            request.conv().unwrap();
+            request.body::<Shape>().map_err(|problem| problem.code)
+        };
+        let with = |rest: &str| format!(r#"{{"id":"a","conv_id":"p2p-1-2",{rest},"op":"read"}}"#);
+        assert_eq!(body(&with(r#""n":7"#)), Ok(Shape { n: 7 }));
+        assert_eq!(body(&with(r#""\u006e":7"#)), Ok(Shape { n: 7 }), "however the name is escaped");
+        for shape in [r#""m":7"#, r#""n":7,"m":8"#, r#""n":"7""#, r#""n":7,"key":null"#, r#""n":7,"n":8"#] {
+            assert_eq!(body(&with(shape)), Err(Code::InvalidBody), "{shape}");
+        }
+    }
+
+    #[test]
+    fn what_is_malformed_is_so_wherever_it_is() {
+        for malformed in [
+            r#"{"id":"a","op":"ping","n":{"m":}}"#,
+            r#"{"id":"a","op":"ping"}}"#,
+            r#"{"id":"a","op":"ping","n":"\x"}"#,
+            r#"{"id":7,"op":"ping","n":[1,2}"#,
+        ] {
+            let code = match Request::parse(malformed) {
+                Err(refused) => refused.problem.code,
+                Ok(request) => request.body::<Shape>().expect_err(malformed).code,
+            };
+            assert_eq!(code, Code::MalformedJson, "{malformed}");
+        }
+        assert_eq!(refused(r#"{"id":"a","id":"b","op":"ping"}"#), (None, Code::InvalidBody), "which one?");
     }
 }
