@@ -210,7 +210,7 @@ async fn append(
         let stream = StreamName::Audit;
         batch.events.push(chain::seal(unsealed, Shard::OWN, stream, &mut shard, &mut head, now, salt));
     }
-    turn.append(&batch).await
+    turn.append(batch).await
 }
 
 /// Texts and JSON: serialising these into memory cannot fail.

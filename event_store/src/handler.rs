@@ -15,10 +15,7 @@ mod worker;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::{Command, ConvId, Rejection, Reply};
-use tokio::{
-    sync::{Semaphore, oneshot},
-    task::JoinHandle,
-};
+use tokio::{sync::oneshot, task::JoinHandle};
 use uuid::Uuid;
 
 use crate::{port::EventStore, shard::Shard, surroundings::Surroundings};
@@ -26,11 +23,6 @@ pub use limit::{Limit, OverLimit};
 pub use pieces::recall_of;
 use queue::{Queue, Refused, Waiting};
 pub use sequence::Sequence;
-
-/// Shards whose workers are at the log at a time. While two commits are on their way the other shards gather what
-/// comes in, so that batches form under load: on two cores 2 answered a little more than 1, 4 or 16, at less CPU in
-/// Postgres (docs/performance.md). Where nothing waits, nobody waits for a turn.
-const COMMITS_AT_ONCE: usize = 2;
 
 /// A command and whose it is.
 #[derive(Debug, Clone)]
@@ -105,12 +97,11 @@ impl CommandHandler {
     pub fn start(store: &Arc<dyn EventStore>, surroundings: &Surroundings) -> Self {
         let mut queues = Vec::new();
         let mut workers = Vec::new();
-        let turns = Arc::new(Semaphore::new(COMMITS_AT_ONCE));
         for shard in Shard::all(store.info().shards) {
             let queue = Arc::new(Queue::new());
             queues.push(Arc::clone(&queue));
-            let (store, surroundings, turns) = (Arc::clone(store), surroundings.clone(), Arc::clone(&turns));
-            workers.push(tokio::spawn(supervise(shard, store, surroundings, queue, turns)));
+            let (store, surroundings) = (Arc::clone(store), surroundings.clone());
+            workers.push(tokio::spawn(supervise(shard, store, surroundings, queue)));
         }
         Self { shards: Arc::new(Shards { queues, workers: Mutex::new(workers) }) }
     }
@@ -167,16 +158,10 @@ impl CommandHandler {
 }
 
 /// A worker that panics loses its batch, whose callers hear that the outcome is unknown; the shard goes on.
-async fn supervise(
-    shard: Shard,
-    store: Arc<dyn EventStore>,
-    surroundings: Surroundings,
-    queue: Arc<Queue>,
-    turns: Arc<Semaphore>,
-) {
+async fn supervise(shard: Shard, store: Arc<dyn EventStore>, surroundings: Surroundings, queue: Arc<Queue>) {
     loop {
-        let (store, queue, turns) = (Arc::clone(&store), Arc::clone(&queue), Arc::clone(&turns));
-        let run = worker::run(shard, store, surroundings.clone(), queue, turns);
+        let (store, queue) = (Arc::clone(&store), Arc::clone(&queue));
+        let run = worker::run(shard, store, surroundings.clone(), queue);
         match tokio::spawn(run).await {
             Ok(()) => return,
             Err(error) => {

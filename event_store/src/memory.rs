@@ -15,7 +15,8 @@ use crate::{
     codec,
     handler::pieces::key_text,
     port::{
-        Batch, EventStore, Found, LogInfo, Looked, ShardHead, Since, StoreError, StreamHead, Turn, Wanted,
+        Batch, EventStore, Found, LogInfo, Looked, PieceWrite, ShardHead, Since, StoreError, StreamHead,
+        Turn, Wanted,
     },
     recorded::{Position, Recorded, StreamName},
     shard::{SHARDS, Shard},
@@ -71,7 +72,7 @@ impl MemoryShard {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn append(&self, batch: &Batch) {
+    fn append(&self, batch: Batch) {
         self.log().append(batch);
         self.wake.send_modify(|count| *count += 1);
     }
@@ -122,15 +123,15 @@ impl ShardLog {
         facts
     }
 
-    fn append(&mut self, batch: &Batch) {
-        for event in &batch.events {
+    fn append(&mut self, batch: Batch) {
+        for event in batch.events {
             let index = self.events.len();
             self.streams.entry(event.header.stream.clone()).or_default().push(index);
             self.ids.insert((event.header.stream.clone(), event.header.event_id), index);
-            self.events.push(event.clone());
+            self.events.push(event);
         }
-        for piece in &batch.pieces {
-            self.pieces.insert((piece.stream.clone(), piece.key.clone()), piece.value.clone());
+        for PieceWrite { stream, key, value } in batch.pieces {
+            self.pieces.insert((stream, key), value);
         }
     }
 
@@ -259,14 +260,18 @@ impl EventStore for MemoryEventStore {
         Ok(self.shard(shard).log().load(wanted))
     }
 
-    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: Batch) -> Result<bool, StoreError> {
         let shard = self.shard(shard);
-        let _turn = shard.turn.lock().await;
-        if shard.log().head().position != seen.position {
-            return Ok(false);
+        let Ok(_turn) = shard.turn.try_lock() else { return Ok(false) };
+        let stands = {
+            let log = shard.log();
+            let is_there = |place: &(StreamName, EventId)| log.ids.contains_key(place);
+            log.head().position == seen.position && !batch.absent.iter().any(is_there)
+        };
+        if stands {
+            shard.append(batch);
         }
-        shard.append(batch);
-        Ok(true)
+        Ok(stands)
     }
 
     async fn turn(&self, shard: Shard) -> Result<Box<dyn Turn + '_>, StoreError> {
@@ -324,7 +329,7 @@ impl Turn for MemoryTurn<'_> {
         Ok(self.shard.log().read_stream(stream, from, limit))
     }
 
-    async fn append(self: Box<Self>, batch: &Batch) -> Result<(), StoreError> {
+    async fn append(self: Box<Self>, batch: Batch) -> Result<(), StoreError> {
         self.shard.append(batch);
         Ok(())
     }

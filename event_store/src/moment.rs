@@ -68,8 +68,8 @@ mod tests {
             let seen = store.shard_head(shard).await.unwrap();
             let stream = StreamName::new(&conv, event.stream());
             let sealed = seal(unsealed, shard, stream, &mut seen.clone(), &mut stream_head, at, [0; 16]);
-            let batch = Batch { events: vec![sealed], pieces: vec![] };
-            assert!(store.append_at(shard, seen, &batch).await.unwrap());
+            let batch = Batch { events: vec![sealed], ..Batch::default() };
+            assert!(store.append_at(shard, seen, batch).await.unwrap());
         }
         for at in 0..15 {
             let expected = times.iter().filter(|time| **time <= at).count() as u64;

@@ -164,7 +164,7 @@ impl Worker {
         let mut turn = self.store.turn(Shard::OWN).await?;
         let mut plan = Plan::load(&mut *turn, requests).await?;
         let answers = requests.iter().map(|request| plan.decide(request, &self.surroundings)).collect();
-        turn.append(&plan.batch).await?;
+        turn.append(plan.batch).await?;
         Ok(answers)
     }
 }

@@ -82,7 +82,7 @@ impl Persons {
     pub async fn state(&self, uid: Uid) -> Result<PersonState, StoreError> {
         let mut turn = self.store.turn(Shard::OWN).await?;
         let looked = turn.look(&[], &[(StreamName::Person(uid), KEEPING.to_owned())]).await?;
-        turn.append(&Batch::default()).await?;
+        turn.append(Batch::default()).await?;
         read(looked.pieces.into_iter().next().flatten().as_deref())
     }
 
@@ -102,7 +102,7 @@ impl Persons {
         let event = match state.decide(command) {
             Ok(event) => event,
             Err(rejection) => {
-                turn.append(&batch).await?;
+                turn.append(batch).await?;
                 return Ok(Err(rejection.into()));
             }
         };
@@ -130,7 +130,7 @@ impl Persons {
             state.evolve(event);
             batch.pieces.push(PieceWrite { stream, key: KEEPING.to_owned(), value: write(&state) });
         }
-        turn.append(&batch).await?;
+        turn.append(batch).await?;
         Ok(Ok(state.reply(command, changed)))
     }
 }

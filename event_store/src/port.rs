@@ -106,6 +106,9 @@ pub struct Batch {
     pub events: Vec<Recorded>,
     /// At most one value a piece.
     pub pieces: Vec<PieceWrite>,
+    /// Events that were taken for new without a look: if one of them is in the log, nothing is done. Only of sends and
+    /// keyed clears, which are found by their ids.
+    pub absent: Vec<(StreamName, EventId)>,
 }
 
 /// Events for one stream, by somebody who names what the decision rested on.
@@ -247,9 +250,10 @@ pub trait EventStore: Send + Sync + 'static {
     /// What commands need, in a constant number of reads, whatever the length of the histories.
     async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError>;
 
-    /// Appends if the shard still stands at `seen`; false means that it does not and nothing was done.
-    /// An empty batch asks only whether it does.
-    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError>;
+    /// Appends if the shard still stands at `seen`. False means that nothing was done: it does not, or an event that was
+    /// taken for absent is there, or somebody has the turn; wait for the turn, and look. A batch without events asks only
+    /// whether all is as it was taken for.
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: Batch) -> Result<bool, StoreError>;
 
     /// Waits for the exclusive turn at a shard. Dropping it without appending gives it back.
     async fn turn(&self, shard: Shard) -> Result<Box<dyn Turn + '_>, StoreError>;
@@ -297,5 +301,5 @@ pub trait Turn: Send {
     ) -> Result<Vec<Recorded>, StoreError>;
 
     /// Appends and ends the turn. An empty batch only ends it.
-    async fn append(self: Box<Self>, batch: &Batch) -> Result<(), StoreError>;
+    async fn append(self: Box<Self>, batch: Batch) -> Result<(), StoreError>;
 }

@@ -5,6 +5,7 @@
 mod append;
 mod conversations;
 mod failure;
+mod group_commit;
 pub mod holds;
 mod load;
 mod notifier;
@@ -39,6 +40,7 @@ use crate::{
 };
 use conversations::Conversations;
 use failure::{corrupt, unavailable};
+use group_commit::GroupCommit;
 use notifier::Notifier;
 use recent::Recent;
 
@@ -70,6 +72,7 @@ struct Inner {
     month: Mutex<Range<Ms>>,
     /// Statements sent to load what commands need: what a test counts.
     loads: AtomicU64,
+    commits: GroupCommit,
     recent: Arc<Recent>,
     notifier: Notifier,
 }
@@ -139,6 +142,7 @@ impl PostgresEventStore {
             conversations: Conversations::new(),
             month: Mutex::new(0..0),
             loads: AtomicU64::new(0),
+            commits: GroupCommit::new(),
             recent,
             notifier,
             info,
@@ -154,7 +158,7 @@ impl PostgresEventStore {
 
 impl Inner {
     /// Events are committed: followers may have them.
-    fn grown(&self, shard: Shard, events: &[Recorded]) {
+    fn grown(&self, shard: Shard, events: Vec<Recorded>) {
         if !events.is_empty() {
             self.recent.note(shard, events);
             self.notifier.grown(shard);
@@ -286,15 +290,10 @@ impl EventStore for PostgresEventStore {
         load::load(&client, &self.inner.conversations, &self.inner.loads, wanted).await
     }
 
-    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
-        let appended = append::append_at(&self.inner, shard, seen, batch).await;
-        match &appended {
-            // Before anybody is woken.
-            Ok(true) => self.inner.grown(shard, &batch.events),
-            Ok(false) => {}
-            Err(_) => self.inner.recent.forget_shard(shard),
-        }
-        appended
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: Batch) -> Result<bool, StoreError> {
+        let inner = &self.inner;
+        let numbers = inner.conversations.of_batch(inner, shard, &batch).await?;
+        inner.commits.append(inner, shard, seen, batch, numbers).await
     }
 
     async fn turn(&self, shard: Shard) -> Result<Box<dyn Turn + '_>, StoreError> {

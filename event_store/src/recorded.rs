@@ -204,6 +204,14 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Bytes of its body; 0 once it is erased.
+    pub fn body_len(&self) -> usize {
+        match &self.body {
+            Body::Present { bytes, .. } => bytes.len(),
+            Body::Erased { .. } => 0,
+        }
+    }
+
     /// What happened in a conversation. Fails on a type or form that this binary does not know, or on damage.
     pub fn event(&self) -> Result<Event, DecodeError> {
         codec::decode(self)

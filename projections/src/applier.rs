@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range, sync::Arc};
 
 use deadpool_postgres::Object;
 use domain::ConvId;
-use event_store::{Body, Clock, Position, Recorded, Shard, codec};
+use event_store::{Clock, Position, Recorded, Shard, codec};
 
 use crate::{
     apply::{ApplyError, Step, apply},
@@ -111,7 +111,7 @@ pub(crate) fn parts(events: &[Recorded], bytes_max: usize) -> impl Iterator<Item
     std::iter::from_fn(move || {
         let mut bytes = 0;
         let fits = |event: &&Recorded| {
-            bytes += body_len(event);
+            bytes += event.body_len();
             bytes <= bytes_max && !codec::takes_bodies(event)
         };
         let length = events[start..].iter().take_while(fits).count().max(1).min(events.len() - start);
@@ -121,17 +121,10 @@ pub(crate) fn parts(events: &[Recorded], bytes_max: usize) -> impl Iterator<Item
     })
 }
 
-pub(crate) fn body_len(event: &Recorded) -> usize {
-    match &event.body {
-        Body::Present { bytes, .. } => bytes.len(),
-        Body::Erased { .. } => 0,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use event_store::codec::EventType;
+    use event_store::{Body, codec::EventType};
 
     use super::*;
     use crate::effects::tests::read;

@@ -16,7 +16,7 @@ use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use tokio::sync::watch;
 
 use crate::{
-    applier::{Applier, Standing, body_len, parts},
+    applier::{Applier, Standing, parts},
     apply::{ApplyError, give_back},
     checkpoint,
     generation::Generation,
@@ -191,7 +191,7 @@ impl Feeder {
             let Some(last) = read.last() else { break };
             at = last.header.position;
             read.retain(|event| event.header.position <= to);
-            bytes += read.iter().map(body_len).sum::<usize>();
+            bytes += read.iter().map(Recorded::body_len).sum::<usize>();
             events.append(&mut read);
         }
         Ok(events)

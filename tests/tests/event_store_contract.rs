@@ -343,25 +343,25 @@ fn batch_after(shard: Shard, mut head: ShardHead, n: u64) -> Batch {
         START,
         [0; 16],
     );
-    Batch { events: vec![event], pieces: vec![] }
+    Batch { events: vec![event], ..Batch::default() }
 }
 
 async fn nothing_is_appended_where_the_shard_has_moved(store: Store) {
     let shard = shard_of(&store, &stream(StreamKind::Mark));
     let empty = ShardHead::default();
-    assert!(store.append_at(shard, empty, &batch_after(shard, empty, 1)).await.unwrap());
-    assert!(!store.append_at(shard, empty, &batch_after(shard, empty, 1)).await.unwrap());
+    assert!(store.append_at(shard, empty, batch_after(shard, empty, 1)).await.unwrap());
+    assert!(!store.append_at(shard, empty, batch_after(shard, empty, 1)).await.unwrap());
     assert_eq!(store.read_shard(shard, Position::START, 10).await.unwrap().len(), 1);
     let head = store.shard_head(shard).await.unwrap();
-    assert!(store.append_at(shard, head, &batch_after(shard, head, 2)).await.unwrap());
+    assert!(store.append_at(shard, head, batch_after(shard, head, 2)).await.unwrap());
 }
 
 async fn an_empty_batch_asks_where_the_shard_stands(store: Store) {
     let shard = shard_of(&store, &stream(StreamKind::Mark));
     let empty = ShardHead::default();
-    assert!(store.append_at(shard, empty, &Batch::default()).await.unwrap());
+    assert!(store.append_at(shard, empty, Batch::default()).await.unwrap());
     appended(&store, append(0, [1])).await.unwrap();
-    assert!(!store.append_at(shard, empty, &Batch::default()).await.unwrap());
+    assert!(!store.append_at(shard, empty, Batch::default()).await.unwrap());
 }
 
 async fn a_turn_is_exclusive_and_can_be_given_back(store: Store) {
@@ -373,7 +373,7 @@ async fn a_turn_is_exclusive_and_can_be_given_back(store: Store) {
     });
     tokio::task::yield_now().await;
     assert_eq!(turn.head(), ShardHead::default());
-    turn.append(&batch_after(shard, ShardHead::default(), 1)).await.unwrap();
+    turn.append(batch_after(shard, ShardHead::default(), 1)).await.unwrap();
     // The other one waited, and then saw what was done before it.
     assert!(matches!(other.await.unwrap(), Err(AppendError::Conflict { actual: 1, .. })));
     drop(store.turn(shard).await.unwrap());
@@ -536,7 +536,7 @@ async fn streams_of_no_conversation_stand_apart(store: Store) {
     let sealed =
         chain::seal(unsealed(5), Shard::OWN, inbox.clone(), &mut head, &mut stream_head, START, [1; 16]);
     let piece = PieceWrite { stream: inbox.clone(), key: "read".to_owned(), value: "5".to_owned() };
-    turn.append(&Batch { events: vec![sealed], pieces: vec![piece] }).await.unwrap();
+    turn.append(Batch { events: vec![sealed], pieces: vec![piece], absent: vec![] }).await.unwrap();
     let mut turn = store.turn(Shard::OWN).await.unwrap();
     let looked = turn.look(&[], &pieces).await.unwrap();
     assert_eq!(looked.pieces, [Some("5".to_owned()), None]);

@@ -444,7 +444,7 @@ impl EventStore for Away {
     async fn load(&self, shard: Shard, wanted: &[Wanted]) -> Result<Vec<Found>, StoreError> {
         self.store.load(shard, wanted).await
     }
-    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: Batch) -> Result<bool, StoreError> {
         self.is_away()?;
         self.store.append_at(shard, seen, batch).await
     }

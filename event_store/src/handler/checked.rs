@@ -54,7 +54,7 @@ pub(crate) async fn append(
         outcomes.push(Ok(Appended { version: stream_head.version, position: head.position }));
     }
     batch.pieces = follow(&mut *turn, &batch.events).await?;
-    turn.append(&batch).await?;
+    turn.append(batch).await?;
     Ok(outcomes)
 }
 

@@ -1,12 +1,10 @@
 //! One shard's worker: takes what waits, loads what is needed, decides, appends in one group commit, answers.
 //!
-//! Usually the shard still stands where this node left it, and the batch goes in as decided. Where another node
-//! was faster, everything is decided again in the shard's exclusive turn. It never waits for a consumer.
+//! Usually the shard still stands where this node left it and every send is new, and the batch goes in as decided. Where
+//! another node was faster, or a send is a repeat, everything is looked up and decided again in the shard's exclusive
+//! turn. It never waits for a consumer.
 
 use std::{sync::Arc, time::Duration};
-
-use domain::Reply;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{
     Asked, CommandError,
@@ -20,8 +18,9 @@ use crate::{
     shard::Shard,
     surroundings::Surroundings,
 };
+use domain::Reply;
 
-/// Commands in one group commit. Measured in the design: past 500 rows a commit little is won.
+/// Commands that one shard brings to a group commit. Measured in the design: past 500 rows a commit little is won.
 const BATCH_COMMANDS_MAX: usize = 512;
 /// How often a batch is tried when the log is away or its answer got lost; with the pauses between, about 3 s.
 const ATTEMPTS_MAX: u32 = 6;
@@ -38,13 +37,9 @@ pub(super) async fn run(
     store: Arc<dyn EventStore>,
     surroundings: Surroundings,
     queue: Arc<Queue>,
-    turns: Arc<Semaphore>,
 ) {
-    let mut worker =
-        Worker { shard, store, surroundings, turns, turn: None, head: None, known: Known::new() };
+    let mut worker = Worker { shard, store, surroundings, head: None, known: Known::new() };
     while queue.filled().await {
-        // What comes in meanwhile goes into the same commit.
-        worker.take_turn().await;
         let batch = queue.take(BATCH_COMMANDS_MAX);
         let is_broken = |waiting: &Waiting| waiting.sequence.as_ref().is_some_and(Sequence::is_broken);
         let (broken, batch): (Vec<_>, Vec<_>) =
@@ -53,7 +48,6 @@ pub(super) async fn run(
             let _ = waiting.answer.send(Err(CommandError::Unavailable));
         }
         if batch.is_empty() {
-            worker.turn = None;
             continue;
         }
         let unanswered = Unanswered::new(batch.iter().filter_map(|(_, waiting)| waiting.sequence.as_ref()));
@@ -62,7 +56,6 @@ pub(super) async fn run(
             .map(|(conv, Waiting { request, answer, sequence })| (Asked { conv, request, sequence }, answer))
             .unzip();
         let replies = worker.commit(&requests).await;
-        worker.turn = None;
         if replies.iter().any(is_unknown) {
             drop(unanswered)
         } else {
@@ -92,10 +85,6 @@ struct Worker {
     shard: Shard,
     store: Arc<dyn EventStore>,
     surroundings: Surroundings,
-    /// Turns at the log, shared by the workers of all shards.
-    turns: Arc<Semaphore>,
-    /// The turn that this worker has.
-    turn: Option<OwnedSemaphorePermit>,
     /// Where this node last saw the shard; what is known is true there.
     head: Option<ShardHead>,
     known: Known,
@@ -146,10 +135,7 @@ impl Worker {
                         break;
                     }
                     tracing::warn!(shard = self.shard.get(), attempt, %error, source = %source, "will try again");
-                    // Who waits for a log that is away does not keep others from one that is there.
-                    self.turn = None;
                     tokio::time::sleep(pause).await;
-                    self.take_turn().await;
                     pause *= 2;
                 }
             }
@@ -157,12 +143,7 @@ impl Worker {
         requests.iter().map(|_| Err(CommandError::Unavailable)).collect()
     }
 
-    async fn take_turn(&mut self) {
-        // Never closed; without a turn it would only be slower.
-        self.turn = Arc::clone(&self.turns).acquire_owned().await.ok();
-    }
-
-    /// None if the shard has moved, or if there is no position to trust: then nothing was done.
+    /// None if nothing was done, since something is not as it was taken for, or if there is no position to trust.
     async fn at_seen_position(
         &mut self,
         requests: &[Asked],
@@ -177,13 +158,17 @@ impl Worker {
             None => self.store.shard_head(self.shard).await?,
         };
         self.head = Some(seen);
-        let wanted = self.known.missing(requests);
+        let mut wanted = self.known.missing(requests);
+        let supposed = self.known.not_to_be_asked(requests, &mut wanted);
         if !wanted.is_empty() {
             let found = self.store.load(self.shard, &wanted).await?;
             self.known.learn(&wanted, found)?;
         }
-        let plan = Plan::decide(self.shard, seen, &mut self.known, requests, &self.surroundings)?;
-        if !self.store.append_at(self.shard, seen, &plan.batch).await? {
+        self.known.suppose_new(&supposed);
+        let mut plan = Plan::decide(self.shard, seen, &mut self.known, requests, &self.surroundings)?;
+        self.known.may_come_again(&supposed);
+        plan.batch.absent = supposed;
+        if !self.store.append_at(self.shard, seen, plan.batch).await? {
             // What was decided did not happen.
             self.known.forget_all(requests.iter().map(|asked| &asked.conv));
             return Ok(None);
@@ -212,7 +197,7 @@ impl Worker {
             self.known.learn(&wanted, found)?;
         }
         let plan = Plan::decide(self.shard, turn.head(), &mut self.known, requests, &self.surroundings)?;
-        turn.append(&plan.batch).await?;
+        turn.append(plan.batch).await?;
         self.head = Some(plan.head);
         self.known.trim(requests.iter().map(|asked| &asked.conv));
         Ok(plan.answers)

@@ -1,19 +1,20 @@
-//! Appends a batch: BEGIN, the lock, the rows, COMMIT, all on their way before the first answer comes.
+//! Appends batches of several shards: BEGIN, the locks, the rows, COMMIT, all on their way before the first answer comes.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, collections::HashSet, time::Duration};
 
 use deadpool_postgres::{Client, Object};
-use tokio_postgres::{Statement, types::ToSql};
+use tokio_postgres::{Error, Statement, types::ToSql};
 use uuid::Uuid;
 
 use super::{
     Inner,
     conversations::Numbers,
     failure::{of_append, unavailable},
-    rows, turn,
+    group_commit::Job,
+    rows,
 };
 use crate::{
-    port::{Batch, ShardHead, StoreError},
+    port::{Batch, StoreError},
     recorded::{Body, Origin, Recorded, StreamName},
     shard::Shard,
 };
@@ -23,44 +24,29 @@ pub(super) const DOING: &str = "append a batch";
 /// Longer than any lock wait and any fsync: past it the connection is taken for dead.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Appends if the shard still stands at `seen`. False: it does not, and nothing was done.
-pub(super) async fn append_at(
-    inner: &Inner,
-    shard: Shard,
-    seen: ShardHead,
-    batch: &Batch,
-) -> Result<bool, StoreError> {
+/// Appends those of these batches, of different shards, whose shards stand where they were seen and have nothing of what
+/// was taken for absent. Answers which those were.
+pub(super) async fn append(inner: &Inner, jobs: &[Job]) -> Result<HashSet<Shard>, StoreError> {
     let client = inner.client(DOING).await?;
-    if batch.events.is_empty() {
-        return Ok(turn::shard_head(&client, shard).await?.position == seen.position);
+    for job in jobs {
+        ensure_month(inner, &client, &job.batch.events).await?;
     }
-    ensure_month(inner, &client, &batch.events).await?;
-    let numbers = inner.conversations.numbers_or_new(&client, shard, &cords(batch)).await?;
-    inner.conversations.remember(&numbers);
     let statements = Statements::prepare(&client).await?;
-    let columns = Columns::of(batch, &numbers);
-    let (shard_no, seen) = (shard.get() as i16, rows::position(seen.position));
-    let lock_no = i32::from(shard_no);
-    let lock_params: [&(dyn ToSql + Sync); 1] = [&lock_no];
+    let (expected, columns) =
+        (Expected::of(jobs), Columns::of(jobs.iter().map(|job| (job.shard, &job.batch, &job.numbers))));
     let transaction = async {
         tokio::join!(
             client.batch_execute("begin"),
-            client.query(&statements.lock, &lock_params),
-            columns.insert_bodies(&client, &statements, &shard_no, &seen),
-            columns.upsert_pieces(&client, &statements, &shard_no, &seen),
-            columns.insert_events(&client, &statements, &shard_no, &seen),
+            expected.lock(&client, &statements),
+            expected.standing(&client, &statements),
+            columns.insert(&client, &statements),
             client.batch_execute("commit"),
         )
     };
     let answers = match tokio::time::timeout(ANSWER_TIMEOUT, transaction).await {
-        Ok((begun, locked, bodies, pieces, events, committed)) => {
-            // The first failure is the cause; those after it only say that the transaction is aborted.
-            begun
-                .and(locked.map(drop))
-                .and(bodies.map(drop))
-                .and(pieces.map(drop))
-                .and(events)
-                .and_then(|inserted| committed.map(|()| inserted))
+        // The first failure is the cause; those after it only say that the transaction is aborted.
+        Ok((begun, locked, standing, inserted, committed)) => {
+            begun.and(locked).and(standing).and_then(|standing| inserted.and(committed).map(|()| standing))
         }
         Err(elapsed) => {
             // Whatever this connection does, nobody listens any more.
@@ -68,19 +54,14 @@ pub(super) async fn append_at(
             return Err(StoreError::Unknown { doing: DOING, source: elapsed.into() });
         }
     };
-    match answers {
-        Ok(inserted) => Ok(inserted > 0),
-        Err(error) => Err(of_append(DOING, error)),
-    }
+    let standing = answers.map_err(|error| of_append(DOING, error))?;
+    Ok(standing.into_iter().map(|shard| Shard::new(shard as u16)).collect())
 }
 
-/// What has a short key in a batch, each once.
-pub(super) fn cords(batch: &Batch) -> Vec<Cow<'_, str>> {
+/// What has a short key in a batch, if all of it is appended; some more than once.
+pub(super) fn cords(batch: &Batch) -> impl Iterator<Item = Cow<'_, str>> {
     let of_events = batch.events.iter().map(|event| event.header.stream.cord());
-    let mut all: Vec<_> = of_events.chain(batch.pieces.iter().map(|piece| piece.stream.cord())).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
+    of_events.chain(batch.pieces.iter().map(|piece| piece.stream.cord()))
 }
 
 /// Sees to it that the bodies' month has its partition. In a transaction that is rolled back later, what is
@@ -107,6 +88,8 @@ fn missing_month(inner: &Inner, events: &[Recorded]) -> Option<i64> {
 
 pub(super) struct Statements {
     pub lock: Statement,
+    lock_free: Statement,
+    standing: Statement,
     bodies: Statement,
     pieces: Statement,
     events: Statement,
@@ -117,6 +100,8 @@ impl Statements {
         let prepare = async |sql| client.prepare_cached(sql).await.map_err(|error| unavailable(DOING, error));
         Ok(Self {
             lock: prepare(include_str!("lock_shard.sql")).await?,
+            lock_free: prepare(include_str!("lock_shards.sql")).await?,
+            standing: prepare(include_str!("standing_shards.sql")).await?,
             bodies: prepare(include_str!("insert_bodies.sql")).await?,
             pieces: prepare(include_str!("upsert_pieces.sql")).await?,
             events: prepare(include_str!("insert_events.sql")).await?,
@@ -124,9 +109,49 @@ impl Statements {
     }
 }
 
-/// A batch as the columns that `unnest` takes.
+/// What the batches rest on, as columns.
+#[derive(Default)]
+struct Expected {
+    shard: Vec<i16>,
+    seen: Vec<i64>,
+    absent_shard: Vec<i16>,
+    absent_stream: Vec<i64>,
+    absent_id: Vec<Uuid>,
+}
+
+impl Expected {
+    fn of(jobs: &[Job]) -> Self {
+        let mut expected = Self::default();
+        for Job { shard, seen, batch, numbers, .. } in jobs {
+            let shard = shard.get() as i16;
+            expected.shard.push(shard);
+            expected.seen.push(rows::position(*seen));
+            for (stream, id) in &batch.absent {
+                // One that has no number has no events either.
+                let Some(number) = numbers.get(&*stream.cord()) else { continue };
+                expected.absent_shard.push(shard);
+                expected.absent_stream.push(rows::stream_id(*number, stream.kind()));
+                expected.absent_id.push(id.get());
+            }
+        }
+        expected
+    }
+
+    async fn lock(&self, client: &Client, statements: &Statements) -> Result<(), Error> {
+        client.query_one(&statements.lock_free, &[&self.shard]).await.map(drop)
+    }
+
+    async fn standing(&self, client: &Client, statements: &Statements) -> Result<Vec<i16>, Error> {
+        let Self { shard, seen, absent_shard, absent_stream, absent_id } = self;
+        let params: [&(dyn ToSql + Sync); 5] = [shard, seen, absent_shard, absent_stream, absent_id];
+        client.query_one(&statements.standing, &params).await?.try_get(0)
+    }
+}
+
+/// Batches as the columns that `unnest` takes.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
+    shard: Vec<i16>,
     stream_id: Vec<i64>,
     version: Vec<i64>,
     position: Vec<i64>,
@@ -146,32 +171,35 @@ pub(super) struct Columns<'a> {
     chain: Vec<&'a [u8]>,
     salt: Vec<&'a [u8]>,
     bytes: Vec<&'a [u8]>,
+    piece_shard: Vec<i16>,
     piece_stream: Vec<i64>,
     piece_key: Vec<&'a str>,
     piece_value: Vec<&'a str>,
 }
 
-type Inserted = Result<u64, tokio_postgres::Error>;
-
 impl<'a> Columns<'a> {
-    pub fn of(batch: &'a Batch, numbers: &Numbers) -> Self {
+    pub fn of(batches: impl IntoIterator<Item = (Shard, &'a Batch, &'a Numbers)>) -> Self {
         let mut columns = Self::default();
-        let id = |stream: &StreamName| {
-            let number = numbers.get(&*stream.cord()).copied().unwrap_or_default();
-            rows::stream_id(number, stream.kind())
-        };
-        for event in &batch.events {
-            columns.push(id(&event.header.stream), event);
-        }
-        for piece in &batch.pieces {
-            columns.piece_stream.push(id(&piece.stream));
-            columns.piece_key.push(&piece.key);
-            columns.piece_value.push(&piece.value);
+        for (shard, batch, numbers) in batches {
+            let id = |stream: &StreamName| {
+                let number = numbers.get(&*stream.cord()).copied().unwrap_or_default();
+                rows::stream_id(number, stream.kind())
+            };
+            for event in &batch.events {
+                columns.push(id(&event.header.stream), event);
+            }
+            for piece in &batch.pieces {
+                columns.piece_shard.push(shard.get() as i16);
+                columns.piece_stream.push(id(&piece.stream));
+                columns.piece_key.push(&piece.key);
+                columns.piece_value.push(&piece.value);
+            }
         }
         columns
     }
 
     fn push(&mut self, stream_id: i64, Recorded { header, body }: &'a Recorded) {
+        self.shard.push(header.shard.get() as i16);
         self.stream_id.push(stream_id);
         self.version.push(header.version as i64);
         self.position.push(rows::position(header.position));
@@ -199,43 +227,14 @@ impl<'a> Columns<'a> {
         }
     }
 
-    pub async fn insert_bodies(
-        &self,
-        client: &Client,
-        statements: &Statements,
-        shard: &i16,
-        seen: &i64,
-    ) -> Inserted {
-        let params: [&(dyn ToSql + Sync); 6] =
-            [shard, seen, &self.position, &self.recorded_at, &self.salt, &self.bytes];
-        client.execute(&statements.bodies, &params).await
-    }
-
-    pub async fn upsert_pieces(
-        &self,
-        client: &Client,
-        statements: &Statements,
-        shard: &i16,
-        seen: &i64,
-    ) -> Inserted {
-        if self.piece_key.is_empty() {
-            return Ok(0);
-        }
-        let params: [&(dyn ToSql + Sync); 5] =
-            [shard, seen, &self.piece_stream, &self.piece_key, &self.piece_value];
-        client.execute(&statements.pieces, &params).await
-    }
-
-    pub async fn insert_events(
-        &self,
-        client: &Client,
-        statements: &Statements,
-        shard: &i16,
-        seen: &i64,
-    ) -> Inserted {
-        let params: [&(dyn ToSql + Sync); 19] = [
-            shard,
-            seen,
+    /// Sends all of it; to be followed by COMMIT.
+    pub async fn insert(&self, client: &Client, statements: &Statements) -> Result<(), Error> {
+        let bodies: [&(dyn ToSql + Sync); 5] =
+            [&self.shard, &self.position, &self.recorded_at, &self.salt, &self.bytes];
+        let pieces: [&(dyn ToSql + Sync); 4] =
+            [&self.piece_shard, &self.piece_stream, &self.piece_key, &self.piece_value];
+        let events: [&(dyn ToSql + Sync); 18] = [
+            &self.shard,
             &self.stream_id,
             &self.version,
             &self.position,
@@ -254,6 +253,22 @@ impl<'a> Columns<'a> {
             &self.device,
             &self.chain,
         ];
-        client.execute(&statements.events, &params).await
+        let rows = (self.shard.len(), self.piece_key.len());
+        let (bodies, pieces, events) = tokio::join!(
+            execute(client, &statements.bodies, &bodies, rows.0),
+            execute(client, &statements.pieces, &pieces, rows.1),
+            execute(client, &statements.events, &events, rows.0),
+        );
+        bodies.and(pieces).and(events)
     }
+}
+
+/// Nothing where there are no rows.
+async fn execute(
+    client: &Client,
+    statement: &Statement,
+    params: &[&(dyn ToSql + Sync)],
+    rows: usize,
+) -> Result<(), Error> {
+    if rows > 0 { client.execute(statement, params).await.map(drop) } else { Ok(()) }
 }

@@ -9,8 +9,11 @@ use std::{
 use deadpool_postgres::Client;
 use lru::LruCache;
 
-use super::failure::unavailable;
-use crate::{port::StoreError, shard::Shard};
+use super::{Inner, append::cords, failure::unavailable};
+use crate::{
+    port::{Batch, StoreError},
+    shard::Shard,
+};
 
 /// Short keys that are remembered, about 100 bytes each.
 const REMEMBERED_MAX: NonZeroUsize = NonZeroUsize::new(65_536).unwrap();
@@ -30,7 +33,11 @@ impl Conversations {
     }
 
     /// The numbers of those that have one.
-    pub async fn numbers(&self, client: &Client, cords: &[impl AsRef<str>]) -> Result<Numbers, StoreError> {
+    pub async fn numbers(
+        &self,
+        client: &Client,
+        cords: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Result<Numbers, StoreError> {
         let (mut numbers, unknown) = self.recall(cords);
         if !unknown.is_empty() {
             let found = look_up(client, &unknown).await?;
@@ -46,14 +53,15 @@ impl Conversations {
         &self,
         client: &Client,
         shard: Shard,
-        cords: &[impl AsRef<str>],
+        cords: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<Numbers, StoreError> {
         let (mut numbers, unknown) = self.recall(cords);
         if unknown.is_empty() {
             return Ok(numbers);
         }
         numbers.extend(look_up(client, &unknown).await?);
-        let new: Vec<&str> = unknown.into_iter().filter(|text| !numbers.contains_key(*text)).collect();
+        let new: Vec<_> =
+            unknown.iter().map(AsRef::as_ref).filter(|text| !numbers.contains_key(*text)).collect();
         if !new.is_empty() {
             let add = client
                 .prepare_cached(include_str!("add_conversations.sql"))
@@ -68,6 +76,21 @@ impl Conversations {
         Ok(numbers)
     }
 
+    /// The numbers of what is in a batch, new ones where it has events; of what is only taken for absent those that there are.
+    pub async fn of_batch(&self, inner: &Inner, shard: Shard, batch: &Batch) -> Result<Numbers, StoreError> {
+        let absent = || batch.absent.iter().map(|(stream, _)| stream.cord());
+        let (numbers, unknown) = self.recall(cords(batch).chain(absent()));
+        if unknown.is_empty() {
+            return Ok(numbers);
+        }
+        let client = inner.client(DOING).await?;
+        let mut numbers = self.numbers_or_new(&client, shard, cords(batch)).await?;
+        numbers.extend(self.numbers(&client, absent()).await?);
+        // Outside a transaction: they are there.
+        self.remember(&numbers);
+        Ok(numbers)
+    }
+
     pub fn remember(&self, numbers: &Numbers) {
         let mut remembered = self.lock();
         for (cord, number) in numbers {
@@ -75,18 +98,21 @@ impl Conversations {
         }
     }
 
-    fn recall<'a>(&self, cords: &'a [impl AsRef<str>]) -> (Numbers, Vec<&'a str>) {
+    /// The numbers that are remembered, and the others' names, each once.
+    fn recall<T: AsRef<str>>(&self, cords: impl IntoIterator<Item = T>) -> (Numbers, Vec<T>) {
         let mut remembered = self.lock();
-        let mut numbers = HashMap::with_capacity(cords.len());
-        let mut unknown = Vec::new();
-        for cord in cords.iter().map(AsRef::as_ref) {
-            match remembered.get_key_value(cord) {
-                Some((cord, number)) => drop(numbers.insert(Arc::clone(cord), *number)),
+        let (mut numbers, mut unknown) = (HashMap::new(), Vec::new());
+        for cord in cords {
+            if numbers.contains_key(cord.as_ref()) {
+                continue;
+            }
+            match remembered.get_key_value(cord.as_ref()) {
+                Some((known, number)) => drop(numbers.insert(Arc::clone(known), *number)),
                 None => unknown.push(cord),
             }
         }
-        unknown.sort_unstable();
-        unknown.dedup();
+        unknown.sort_unstable_by(|one, other| one.as_ref().cmp(other.as_ref()));
+        unknown.dedup_by(|one, other| one.as_ref() == other.as_ref());
         (numbers, unknown)
     }
 
@@ -95,7 +121,8 @@ impl Conversations {
     }
 }
 
-async fn look_up(client: &Client, cords: &[&str]) -> Result<Numbers, StoreError> {
+async fn look_up(client: &Client, cords: &[impl AsRef<str>]) -> Result<Numbers, StoreError> {
+    let cords: Vec<&str> = cords.iter().map(AsRef::as_ref).collect();
     let statement = client
         .prepare_cached(include_str!("conversation_numbers.sql"))
         .await

@@ -1,6 +1,6 @@
 //! What went wrong, told apart by code: refused data, an unknown outcome, or no answer at all.
 
-use std::error::Error;
+use std::{error::Error, fmt, sync::Arc};
 
 use tokio_postgres::error::SqlState;
 
@@ -11,6 +11,53 @@ type Source = Box<dyn Error + Send + Sync>;
 /// Nothing was done.
 pub(super) fn unavailable(doing: &'static str, source: impl Into<Source>) -> StoreError {
     StoreError::Unavailable { doing, source: source.into() }
+}
+
+/// It may have been done.
+pub(super) fn unknown(doing: &'static str, source: impl Into<Source>) -> StoreError {
+    StoreError::Unknown { doing, source: source.into() }
+}
+
+/// One failure of what several were waiting for.
+pub(super) struct Shared(Arc<StoreError>);
+
+impl Shared {
+    pub fn new(error: StoreError) -> Self {
+        Self(Arc::new(error))
+    }
+
+    /// The same for one more of them.
+    pub fn again(&self) -> StoreError {
+        let source = || Source::from(Cause(Arc::clone(&self.0)));
+        match &*self.0 {
+            StoreError::Unavailable { doing, .. } => StoreError::Unavailable { doing, source: source() },
+            StoreError::Unknown { doing, .. } => StoreError::Unknown { doing, source: source() },
+            StoreError::Refused { doing, .. } => StoreError::Refused { doing, source: source() },
+            StoreError::Corrupt { doing, what } => StoreError::Corrupt { doing, what: what.clone() },
+        }
+    }
+}
+
+/// What lies behind a failure, said as it says it itself.
+#[derive(Debug)]
+struct Cause(Arc<StoreError>);
+
+impl Cause {
+    fn cause(&self) -> &(dyn Error + 'static) {
+        self.0.source().unwrap_or(&*self.0)
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.cause(), f)
+    }
+}
+
+impl Error for Cause {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause().source()
+    }
 }
 
 /// What came back makes no sense.

@@ -11,7 +11,7 @@ use std::{
 
 use crate::{
     codec,
-    recorded::{Body, Position, Recorded},
+    recorded::{Position, Recorded},
     shard::Shard,
 };
 
@@ -38,9 +38,9 @@ impl Recent {
     }
 
     /// Events that are committed, in order.
-    pub fn note(&self, shard: Shard, events: &[Recorded]) {
+    pub fn note(&self, shard: Shard, events: Vec<Recorded>) {
         let mut run = self.run(shard.place(self.shards.len()));
-        events.iter().for_each(|event| run.push(event));
+        events.into_iter().for_each(|event| run.push(event));
     }
 
     /// Nobody knows here any more what stands in the shard with this [`Shard::place`].
@@ -67,18 +67,18 @@ impl Recent {
 }
 
 impl Run {
-    fn push(&mut self, event: &Recorded) {
+    fn push(&mut self, event: Recorded) {
         let position = event.header.position;
         let follows = |last: &Recorded| last.header.position.get() + 1 == position.get();
         // What a removal names shall not be kept here either, and it is among what came before.
-        if !self.events.back().is_none_or(follows) || codec::takes_bodies(event) {
+        if !self.events.back().is_none_or(follows) || codec::takes_bodies(&event) {
             *self = Self::default();
         }
-        self.body_bytes += body_bytes(event);
-        self.events.push_back(event.clone());
+        self.body_bytes += event.body_len();
+        self.events.push_back(event);
         while self.events.len() > EVENTS_MAX || self.body_bytes > BODY_BYTES_MAX {
             let Some(oldest) = self.events.pop_front() else { return };
-            self.body_bytes -= body_bytes(&oldest);
+            self.body_bytes -= oldest.body_len();
         }
     }
 
@@ -86,13 +86,6 @@ impl Run {
         let Some(first) = self.events.front().map(|event| event.header.position.get()) else { return vec![] };
         let Some(skip) = (after.get() + 1).checked_sub(first) else { return vec![] };
         self.events.iter().skip(usize::try_from(skip).unwrap_or(usize::MAX)).take(limit).cloned().collect()
-    }
-}
-
-fn body_bytes(event: &Recorded) -> usize {
-    match &event.body {
-        Body::Present { bytes, .. } => bytes.len(),
-        Body::Erased { .. } => 0,
     }
 }
 
@@ -104,7 +97,7 @@ mod tests {
 
     use super::*;
     use crate::codec::EventType;
-    use crate::recorded::{Header, Origin, StreamName};
+    use crate::recorded::{Body, Header, Origin, StreamName};
 
     fn event(position: u64, body: usize) -> Recorded {
         let header = Header {
@@ -132,7 +125,7 @@ mod tests {
 
     fn noted(recent: &Recent, positions: impl IntoIterator<Item = u64>) {
         let events: Vec<_> = positions.into_iter().map(|position| event(position, 1)).collect();
-        recent.note(Shard::new(0), &events);
+        recent.note(Shard::new(0), events);
     }
 
     fn after(recent: &Recent, position: u64, limit: u32) -> Vec<u64> {
@@ -174,7 +167,7 @@ mod tests {
             noted(&recent, 1..=3);
             let mut event = event(4, 1);
             event.header.event_type = removal as i16;
-            recent.note(Shard::new(0), &[event]);
+            recent.note(Shard::new(0), vec![event]);
             noted(&recent, 5..=5);
             assert!(after(&recent, 0, 10).is_empty() && after(&recent, 2, 10).is_empty());
             assert_eq!(after(&recent, 3, 10), [4, 5]);
@@ -189,7 +182,7 @@ mod tests {
         assert!(after(&recent, 9, 1).is_empty());
         assert_eq!(after(&recent, 10, u32::MAX).len(), EVENTS_MAX);
         let large = event(count + 11, BODY_BYTES_MAX + 1);
-        recent.note(Shard::new(0), &[large]);
+        recent.note(Shard::new(0), vec![large]);
         assert!(after(&recent, count + 10, 1).is_empty(), "what is too large is not kept");
         noted(&recent, [count + 12]);
         assert_eq!(after(&recent, count + 11, 1), [count + 12]);

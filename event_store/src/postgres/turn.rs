@@ -114,7 +114,7 @@ impl Turn for PostgresTurn<'_> {
         read::stream(self.client()?, &self.inner.conversations, stream, from, limit).await
     }
 
-    async fn append(mut self: Box<Self>, batch: &Batch) -> Result<(), StoreError> {
+    async fn append(mut self: Box<Self>, batch: Batch) -> Result<(), StoreError> {
         let client = self.client()?;
         if batch.events.is_empty() {
             client.batch_execute("rollback").await.map_err(|error| unavailable(append::DOING, error))?;
@@ -123,18 +123,12 @@ impl Turn for PostgresTurn<'_> {
             return Ok(());
         }
         append::ensure_month(self.inner, client, &batch.events).await?;
-        let convs = append::cords(batch);
-        let numbers = self.inner.conversations.numbers_or_new(client, self.shard, &convs).await?;
-        let columns = Columns::of(batch, &numbers);
-        let (shard, seen) = (self.shard.get() as i16, rows::position(self.head.position));
-        let (bodies, pieces, events, committed) = tokio::join!(
-            columns.insert_bodies(client, &self.statements, &shard, &seen),
-            columns.upsert_pieces(client, &self.statements, &shard, &seen),
-            columns.insert_events(client, &self.statements, &shard, &seen),
-            client.batch_execute("commit"),
-        );
-        let done = bodies.map(drop).and(pieces.map(drop)).and(events.map(drop)).and(committed);
-        if let Err(error) = done {
+        let cords = append::cords(&batch);
+        let numbers = self.inner.conversations.numbers_or_new(client, self.shard, cords).await?;
+        let columns = Columns::of([(self.shard, &batch, &numbers)]);
+        let (inserted, committed) =
+            tokio::join!(columns.insert(client, &self.statements), client.batch_execute("commit"));
+        if let Err(error) = inserted.and(committed) {
             // What this transaction made is gone with it, a new month's partition too.
             *self.inner.month() = 0..0;
             self.inner.recent.forget_shard(self.shard);
@@ -142,7 +136,7 @@ impl Turn for PostgresTurn<'_> {
         }
         drop(self.client.take());
         self.inner.conversations.remember(&numbers);
-        self.inner.grown(self.shard, &batch.events);
+        self.inner.grown(self.shard, batch.events);
         Ok(())
     }
 }

@@ -59,8 +59,8 @@ impl Log {
         let now = 1_764_000_000_000 + seen.position.get() as i64;
         let mut event = seal(unsealed, shard, stream, &mut head, stream_head, now, [0; 16]);
         change(&mut event);
-        let batch = Batch { events: vec![event], pieces: vec![] };
-        assert!(self.store.append_at(shard, seen, &batch).await.unwrap());
+        let batch = Batch { events: vec![event], ..Batch::default() };
+        assert!(self.store.append_at(shard, seen, batch).await.unwrap());
         head.position
     }
 }
@@ -153,7 +153,7 @@ impl EventStore for BadDelivery {
         self.store.load(shard, wanted).await
     }
 
-    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: &Batch) -> Result<bool, StoreError> {
+    async fn append_at(&self, shard: Shard, seen: ShardHead, batch: Batch) -> Result<bool, StoreError> {
         self.store.append_at(shard, seen, batch).await
     }
 

@@ -49,7 +49,7 @@ pub async fn appends(cluster: &Cluster, scale: Scale) {
 async fn append_all(store: &impl EventStore, batches: Vec<(ShardHead, Batch)>) {
     for (seen, batch) in batches {
         let shard = batch.events[0].header.shard;
-        assert!(store.append_at(shard, seen, &batch).await.expect("append"), "nobody else appends");
+        assert!(store.append_at(shard, seen, batch).await.expect("append"), "nobody else appends");
     }
 }
 
@@ -68,7 +68,7 @@ fn batches(count: usize, size: usize) -> Vec<(ShardHead, Batch)> {
                 chain::seal(message(&conv, n), shard, stream, &mut head, &mut stream_head, START, [7; 16])
             })
             .collect();
-        (seen, Batch { events, pieces: vec![] })
+        (seen, Batch { events, ..Batch::default() })
     };
     (0..count).map(batch).collect()
 }
