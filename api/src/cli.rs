@@ -191,7 +191,13 @@ async fn import_into(
 /// Against the server that was named, whose secret this configuration knows, or one of the bench's own.
 fn bench(config: &Config, mode: &quipu_bench::Mode) -> Result<ExitCode, Box<dyn Error>> {
     let elsewhere = match mode.url() {
-        Some(url) => Some(quipu_bench::Elsewhere { url: url.to_owned(), secret: keys::secret(config)? }),
+        Some(url) => {
+            let mut store = vec!["--data".into(), config.data.clone().into()];
+            if let Some(url) = &config.database {
+                store.extend(["--database".into(), url.into()]);
+            }
+            Some(quipu_bench::Elsewhere { url: url.to_owned(), secret: keys::secret(config)?, store })
+        }
         None => None,
     };
     Ok(runtime()?.block_on(mode.run(elsewhere, &mut io::stdout()))?)

@@ -9,7 +9,7 @@ pub mod load;
 mod own_server;
 pub mod population;
 
-use std::{io::Write, process::ExitCode};
+use std::{ffi::OsString, io::Write, process::ExitCode};
 
 use clap::Subcommand;
 
@@ -41,6 +41,8 @@ pub struct Elsewhere {
     pub url: String,
     /// With which its tokens are signed.
     pub secret: String,
+    /// The options by which a command of quipu finds its log, such as `--data DIR`.
+    pub store: Vec<OsString>,
 }
 
 impl Mode {

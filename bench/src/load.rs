@@ -9,15 +9,18 @@ mod http;
 mod machine;
 mod pace;
 mod picture;
+mod preload;
 mod report;
 mod socket;
 mod stats;
 mod usage;
 
 use std::{
+    ffi::OsString,
     fs,
     io::{self, Write},
     path::PathBuf,
+    process::ExitStatus,
     sync::Arc,
     time::Duration,
 };
@@ -85,6 +88,19 @@ pub struct Arguments {
     /// Not measured before, in seconds
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=3600))]
     pub warmup: u32,
+    /// Messages in all that lie in these conversations before anything is measured, put there by `quipu import`
+    /// where they are not there yet. Without a server of the tool's own it needs --data or --database, too
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1_000_000_000))]
+    pub preload: u64,
+    /// Pages are asked of so many of a connection's conversations: few are warm [default: all of them]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub pages_of: Option<u32>,
+    /// Items of a page or a list [default: 20 of a page, 50 of a list]
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=200))]
+    pub limit: Option<u16>,
+    /// A list is asked page after page to its end, and counts as one answer; over REST
+    #[arg(long)]
+    pub whole_list: bool,
     /// Conversations of each connection
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub conversations: u32,
@@ -126,6 +142,12 @@ pub enum LoadError {
     /// Something was not taken while the case was set up.
     #[error("set up the case: {0}")]
     Refused(String),
+    /// The messages that are to be there before could not be written, or imported.
+    #[error("import what is to be there before")]
+    Preload(#[source] io::Error),
+    /// The import says why.
+    #[error("import what is to be there before: it ended with {0}")]
+    Import(ExitStatus),
     /// Nobody reads what is said.
     #[error("say how it goes")]
     Say(#[from] io::Error),
@@ -145,9 +167,19 @@ pub async fn run(
         (Some(elsewhere), _) => {
             let url = || LoadError::Url(elsewhere.url.clone());
             let address = Address::of_url(&elsewhere.url).ok_or_else(url)?;
-            measure(arguments, &address, &elsewhere.secret, arguments.pid, out).await
+            let server = Server {
+                address: &address,
+                secret: &elsewhere.secret,
+                store: &elsewhere.store,
+                pid: arguments.pid,
+            };
+            measure(arguments, &server, out).await
         }
-        (None, Some(own)) => measure(arguments, &own.address, &own.secret()?, own.pid(), out).await,
+        (None, Some(own)) => {
+            let (secret, store) = (own.secret()?, own.store());
+            let server = Server { address: &own.address, secret: &secret, store: &store, pid: own.pid() };
+            measure(arguments, &server, out).await
+        }
         (None, None) => Ok(()),
     };
     if let Some(own) = &mut own {
@@ -157,14 +189,23 @@ pub async fn run(
     measured
 }
 
+/// What is measured.
+struct Server<'a> {
+    address: &'a Address,
+    secret: &'a str,
+    /// The options by which a command of quipu finds its log.
+    store: &'a [OsString],
+    /// None where the machine does not know it.
+    pid: Option<u32>,
+}
+
 async fn measure(
     arguments: &Arguments,
-    address: &Address,
-    secret: &str,
-    pid: Option<u32>,
+    server: &Server<'_>,
     out: &mut (dyn Write + Send),
 ) -> Result<(), LoadError> {
-    let stage = Arc::new(Stage::set_up(arguments, address, secret).await?);
+    let &Server { address, pid, .. } = server;
+    let stage = Arc::new(Stage::set_up(arguments, server, out).await?);
     let mut report = Report { machine: Machine::here(), runs: vec![] };
     let rates: Vec<Option<u32>> = match arguments.rate.as_slice() {
         [] => vec![None],

@@ -1,6 +1,7 @@
 //! A server of the tool's own: this process's binary as `serve` on a fresh data directory, killed and started again.
 
 use std::{
+    ffi::OsString,
     fs::{self, File, Permissions},
     io,
     os::unix::fs::PermissionsExt,
@@ -58,6 +59,16 @@ fn failed(doing: &'static str) -> impl FnOnce(io::Error) -> OwnServerError {
     move |source| OwnServerError::Io { doing, source }
 }
 
+/// The settings of the tool are not those of the processes that it starts.
+pub fn without_settings(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("QUIPU_") || text == "DATABASE_URL" {
+            command.env_remove(&name);
+        }
+    }
+}
+
 /// The server, running or killed.
 pub struct OwnServer {
     program: PathBuf,
@@ -97,13 +108,7 @@ impl OwnServer {
             log().map_err(failed("open the server's log"))?,
         );
         let mut command = Command::new(&self.program);
-        // The settings of the tool are not those of its server.
-        for (name, _) in std::env::vars_os() {
-            let text = name.to_string_lossy();
-            if text.starts_with("QUIPU_") || text == "DATABASE_URL" {
-                command.env_remove(&name);
-            }
-        }
+        without_settings(&mut command);
         let listen = self.address.as_str().to_owned();
         command.args(["serve", "--listen", &listen, "--log-format", "json", "--data"]).arg(self.data());
         command.current_dir(self.data()).stdin(Stdio::null()).stdout(out).stderr(err);
@@ -164,6 +169,11 @@ impl OwnServer {
         let log = fs::read(self.log_path()).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
         log.lines().filter(|line| line.contains(PANIC)).map(str::to_owned).collect()
+    }
+
+    /// The options by which a command of quipu finds its log.
+    pub fn store(&self) -> Vec<OsString> {
+        vec!["--data".into(), self.data().into()]
     }
 
     /// Its process.

@@ -158,7 +158,7 @@ pub async fn run(
 ) -> Result<Verdict, PopulationError> {
     let seed = arguments.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish());
     writeln!(out, "seed {seed}")?;
-    if let Some(Elsewhere { url, secret }) = elsewhere {
+    if let Some(Elsewhere { url, secret, .. }) = elsewhere {
         let address = Address::of_url(&url).ok_or(PopulationError::Url(url))?;
         let world = world(arguments, seed, address, secret);
         interrupted(play(arguments, &world, None, out)).await?;

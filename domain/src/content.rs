@@ -257,6 +257,11 @@ impl Content {
         &self.json
     }
 
+    /// Compact JSON, handed over.
+    pub fn into_json(self) -> String {
+        self.json
+    }
+
     /// The same JSON type with nothing in it: what a recalled message shows.
     pub fn emptied(&self) -> &'static str {
         if self.json.starts_with('"') { "\"\"" } else { "{}" }

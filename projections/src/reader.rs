@@ -1,7 +1,7 @@
 //! Answers questions from one generation of the read models: each in one snapshot that has seen what the asker has.
 //! Which generation that is, [`crate::ReadModels`] knows.
 
-use std::{cmp::Reverse, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use domain::{ConvId, Seq, Uid};
 use event_store::{EventStore, Position, Shard, Vector};
@@ -17,13 +17,10 @@ use crate::{
     head, history,
     member::{
         acquaintances,
-        query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE, Place},
+        query::{self as member, MEMBERSHIPS, MEMBERSHIPS_AT_ONCE},
     },
     progress::Progress,
-    query::{
-        GroupRow, ListPlace, MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers,
-        Summary, SummaryPage,
-    },
+    query::{GroupRow, MemberRow, Page, PageLimit, QueryError, Quote, Range, ReadPosition, Readers, Summary},
     serving::Gone,
     snapshot::{Ask, Snapshot, unavailable},
     standing::{Asked, STANDING, Standing},
@@ -80,32 +77,6 @@ impl Reader {
     pub(crate) async fn group(&self, conv: &ConvId, viewer: Uid) -> Result<GroupRow, QueryError> {
         let (snapshot, _) = self.standing("read a group", conv, viewer).await?;
         head::query::group(&snapshot, conv, viewer).await
-    }
-
-    /// One's conversations: pinned ones first, then the newest activity, then by id. Parked ones are left out, and
-    /// hidden ones until their next message.
-    pub(crate) async fn summaries(
-        &self,
-        viewer: Uid,
-        limit: PageLimit,
-        after: Option<ListPlace>,
-    ) -> Result<SummaryPage, QueryError> {
-        let (snapshot, memberships) = self.memberships("list conversations", viewer).await?;
-        let after = after.map(|ListPlace { pinned, at, conv }| Place::new(pinned, at, conv));
-        let (generation, wanted) = (self.generation.number(), limit.get() as usize);
-        // One more than fits, to know whether there is a next page.
-        let mut places = member::inbox(&snapshot, viewer, generation, memberships, after, wanted + 1).await?;
-        let more = places.len() > wanted;
-        places.truncate(wanted);
-        let convs: Vec<ConvId> = places.iter().map(|Place(_, _, conv)| conv.clone()).collect();
-        let standings = Asked::new(&convs, viewer, generation);
-        let [rows] = snapshot.ask([Ask { sql: STANDING, params: &standings.params() }]).await?;
-        let mut standings = standings.read(&rows).map_err(|error| snapshot.failed(error))?;
-        let place = |it: &Standing| Place::new(it.settings.pinned, it.updated_at(), it.conv.clone());
-        standings.sort_by_cached_key(place);
-        let last = places.pop().filter(|_| more);
-        let next = last.map(|Place(Reverse(pinned), Reverse(at), conv)| ListPlace { pinned, at, conv });
-        Ok(SummaryPage { conversations: summary::summaries(&snapshot, viewer, &standings).await?, next })
     }
 
     /// How far one member has read.
@@ -218,20 +189,18 @@ impl Reader {
         let shard = Shard::of(conv, self.store.info().shards);
         let mut patience = Patience::new();
         let convs = [conv.clone()];
-        let asked = Asked::new(&convs, viewer, self.generation.number());
-        let params = asked.params();
-        let open = || self.open(doing, Ask { sql: STANDING, params: &params });
+        let asked = self.asked(&convs, viewer);
+        let open = || self.open_standings(doing, &asked);
         let (opened, wanted) = join(open(), self.store.conversation_position(conv)).await;
         let wanted = wanted.map_err(|error| unavailable(doing, error))?;
-        let (mut snapshot, mut positions, mut rows) = opened?;
-        while !has_passed(&positions, shard, wanted) {
+        let (mut snapshot, mut standings) = opened?;
+        while standings.iter().any(|standing| !standing.has_passed(wanted)) {
             // Given back before waiting: the projector may need the room.
             drop(snapshot);
             self.wait(&[(shard, wanted)], &mut patience).await?;
-            (snapshot, positions, rows) = open().await?;
+            (snapshot, standings) = open().await?;
         }
-        let standing = asked.read(&rows).map_err(|error| snapshot.failed(error))?.pop();
-        let standing = standing.ok_or_else(|| snapshot.failed("an answer is missing"))?;
+        let standing = standings.pop().ok_or_else(|| snapshot.failed("an answer is missing"))?;
         if standing.parked {
             Err(QueryError::Parked)
         } else if standing.is_member(viewer) {
@@ -241,8 +210,28 @@ impl Reader {
         }
     }
 
+    /// The question where a viewer stands in these conversations.
+    pub(crate) fn asked<'a>(&self, convs: &'a [ConvId], viewer: Uid) -> Asked<'a> {
+        Asked::new(convs, viewer, self.generation.number(), self.store.info().shards)
+    }
+
+    /// A snapshot, and where the viewer stands in these conversations, in any order.
+    pub(crate) async fn open_standings(
+        &self,
+        doing: &'static str,
+        asked: &Asked<'_>,
+    ) -> Result<(Snapshot, Vec<Standing>), QueryError> {
+        let ask = Ask { sql: STANDING, params: &asked.params() };
+        let (snapshot, [rows]) = Snapshot::open(self.generation.pool(), doing, [ask]).await?;
+        let standings = asked.read(&rows).map_err(|error| snapshot.failed(error))?;
+        if self.may_go && standings.iter().any(|standing| standing.passed.is_none()) {
+            return Err(snapshot.failed(Gone));
+        }
+        Ok((snapshot, standings))
+    }
+
     /// As [`Self::abreast`], with the person's first memberships.
-    async fn memberships(
+    pub(crate) async fn memberships(
         &self,
         doing: &'static str,
         viewer: Uid,

@@ -3,7 +3,10 @@
 use std::process::Stdio;
 
 use serde_json::Value;
-use tests::server::{SECRET, Server};
+use tests::{
+    cluster,
+    server::{SECRET, Server},
+};
 use tokio::process::Command;
 
 /// Runs one case and reads what it measured.
@@ -69,5 +72,29 @@ async fn an_open_loop_asks_at_each_rate_in_turn() {
             (number(&run["answers_ms"]["count"]), number(&run["rate"]) * number(&run["seconds"]));
         assert!(due <= most && due > 0, "{report}");
     }
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_of_a_given_size_is_put_there_once_and_read() {
+    // The import brings the schema up to its version by itself, and so has to know how far it is.
+    let database = cluster().database();
+    quipu::migrate::migrate(&database.config).await.expect("migrate");
+    let server = Server::start_on(database).await;
+    let preload = ["--via", "rest", "--preload", "400", "--database", &server.database.url];
+    let mut events = vec![];
+    for case in [
+        &["--case", "history", "--pages-of", "1", "--limit", "7"][..],
+        &["--case", "lists", "--whole-list", "--limit", "1"],
+    ] {
+        let report = measured(&server, &[&preload[..], case].concat()).await;
+        let run = &report["runs"][0];
+        assert!(run["answers_ms"]["count"].as_u64() > Some(0), "{case:?}: {report}");
+        assert_eq!((&run["refused"], &run["broken"]), (&0.into(), &0.into()), "{case:?}: {report}");
+        events.push(server.events().await);
+    }
+    // Lengths lie around fifty for each of eight conversations.
+    assert!((250..=550).contains(&events[0]), "{events:?}");
+    assert_eq!(events[0], events[1], "what is there is not put there again");
     server.stop().await;
 }

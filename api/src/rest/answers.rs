@@ -162,7 +162,7 @@ impl MessageAnswer {
             msg_id: fact.msg_id.to_string(),
             sender_id: fact.sender.get(),
             msg_type: fact.content.msg_type().get(),
-            content: Json(fact.content.json().to_owned()),
+            content: Json(fact.content.into_json()),
             flags: fact.flags.get(),
             create_at: fact.create_at,
             client_msg_id: fact.client_msg_id.get().to_string(),

@@ -1,13 +1,16 @@
 //! What is asked: who the people are, which conversations they have, and each connection's next request.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    io::Write,
+};
 
 use clap::ValueEnum;
 use hyper::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Arguments, LoadError};
+use super::{Arguments, LoadError, Server, preload::Preload};
 use crate::{
     chance::Dice,
     client::{Address, ClientError, rest::Rest, token},
@@ -56,9 +59,16 @@ pub enum Ask {
         conv: String,
         /// The newest page where there is none.
         before: Option<u64>,
+        /// Items on it.
+        limit: u16,
     },
     /// The list of conversations.
-    List,
+    List {
+        /// Conversations on a page of it.
+        limit: u16,
+        /// All of its pages?
+        whole: bool,
+    },
 }
 
 /// What all connections share.
@@ -66,6 +76,12 @@ pub struct Stage {
     case: Case,
     connections: u64,
     conversations: u64,
+    /// Of them, how many are paged in.
+    pages_of: u64,
+    page: u16,
+    list: u16,
+    whole_list: bool,
+    preload: Option<Preload>,
     bytes: usize,
     run: u64,
     group: String,
@@ -73,16 +89,28 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn set_up(arguments: &Arguments, address: &Address, secret: &str) -> Result<Self, LoadError> {
+    pub async fn set_up(
+        arguments: &Arguments,
+        server: &Server<'_>,
+        out: &mut (dyn Write + Send),
+    ) -> Result<Self, LoadError> {
+        let &Server { address, secret, .. } = server;
         let run = RandomState::new().build_hasher().finish();
         let connections = u64::from(arguments.connections);
         let sign = |number| token::sign(secret, PERSON + number, &format!("bench-{number}"));
         let tokens = (0..connections).map(sign).collect::<Result<Vec<_>, _>>().map_err(LoadError::SetUp)?;
         let group = format!("grp-bench-{run:016x}");
+        let conversations = u64::from(arguments.conversations);
+        let preload = Preload::of(arguments.preload, connections * conversations);
         let stage = Self {
             case: arguments.case,
             connections,
-            conversations: arguments.conversations.into(),
+            conversations,
+            pages_of: arguments.pages_of.map_or(conversations, |of| conversations.min(of.into())),
+            page: arguments.limit.unwrap_or(PAGE),
+            list: arguments.limit.unwrap_or(LIST),
+            whole_list: arguments.whole_list,
+            preload,
             bytes: arguments.bytes.into(),
             run,
             group,
@@ -95,7 +123,9 @@ impl Stage {
             };
             stage.found(address, members).await?;
         }
-        if matches!(arguments.case, Case::History | Case::Lists | Case::Mixed) {
+        if let Some(preload) = &stage.preload {
+            preload.put(&stage, server, out).await?;
+        } else if matches!(arguments.case, Case::History | Case::Lists | Case::Mixed) {
             stage.fill(address).await?;
         }
         Ok(stage)
@@ -113,12 +143,12 @@ impl Stage {
         Ok(())
     }
 
-    /// Each conversation of each connection gets two full buckets of messages.
+    /// Each conversation of each connection gets two full buckets of messages and some more.
     async fn fill(&self, address: &Address) -> Result<(), LoadError> {
         for number in 0..self.connections {
             let mut person = Rest::new(address, &self.tokens[number as usize]);
             for nth in 0..self.conversations {
-                let conv = self.conversation(number, nth);
+                let conv = self.absent(number * self.conversations + nth);
                 let path = format!("/v1/conversations/{conv}/messages");
                 let here: Value =
                     ask(&mut person, Method::GET, &format!("{path}?limit=1"), &Value::Null).await?;
@@ -137,16 +167,36 @@ impl Stage {
         &self.tokens[number % self.tokens.len()]
     }
 
+    /// The last connection's token.
+    pub fn last_token(&self) -> &str {
+        self.token(self.tokens.len() - 1)
+    }
+
     fn conversation(&self, number: u64, nth: u64) -> String {
-        let me = PERSON + number;
-        let other = match self.case {
+        match self.case {
             // Their chats lie in a ring: each has two people who are connected.
             Case::Sends if self.connections > 1 => {
-                PERSON + (number + 1 + nth % (self.connections - 1)) % self.connections
+                let (me, other) = (number, (number + 1 + nth % (self.connections - 1)) % self.connections);
+                format!("p2p-{}-{}", PERSON + me.min(other), PERSON + me.max(other))
             }
-            _ => ABSENT + number * self.conversations + nth,
-        };
-        format!("p2p-{}-{}", me.min(other), me.max(other))
+            _ => self.absent(number * self.conversations + nth),
+        }
+    }
+
+    /// Of all conversations of people who connect with people who never do, one after the other.
+    pub fn absent(&self, place: u64) -> String {
+        let [me, other] = self.people(place);
+        format!("p2p-{me}-{other}")
+    }
+
+    /// Its two people: the one who connects first.
+    pub fn people(&self, place: u64) -> [u64; 2] {
+        [PERSON + place / self.conversations, ABSENT + place]
+    }
+
+    /// Bytes of a text.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// The requests of one connection in one of the runs.
@@ -157,8 +207,11 @@ impl Stage {
     }
 }
 
-/// Messages in a conversation that is read.
-const FILLED: u64 = 200;
+/// Messages in a conversation that is read, where none were put there before.
+const FILLED: u64 = 230;
+/// Items of a page, and of a list, if nobody says otherwise.
+const PAGE: u16 = 20;
+const LIST: u16 = 50;
 
 async fn ask(person: &mut Rest, method: Method, path: &str, body: &Value) -> Result<Value, LoadError> {
     let body = (!body.is_null()).then_some(body);
@@ -183,9 +236,9 @@ impl Script<'_> {
         match self.stage.case {
             Case::Sends | Case::Cold | Case::Hot | Case::Group => self.send(),
             Case::History => self.page(),
-            Case::Lists => Ask::List,
+            Case::Lists => self.list(),
             Case::Mixed => match self.dice.below(10) {
-                0 => Ask::List,
+                0 => self.list(),
                 1 | 2 => self.page(),
                 _ => self.send(),
             },
@@ -204,9 +257,17 @@ impl Script<'_> {
     }
 
     fn page(&mut self) -> Ask {
-        let nth = self.dice.below(self.stage.conversations as usize) as u64;
-        let before = self.dice.below(FILLED as usize) as u64;
-        Ask::Page { conv: self.stage.conversation(self.number, nth), before: (before > 20).then_some(before) }
+        let stage = self.stage;
+        let nth = self.dice.below(stage.pages_of as usize) as u64;
+        let place = self.number * stage.conversations + nth;
+        let length = stage.preload.as_ref().map_or(FILLED, |preload| preload.length(place));
+        let before = self.dice.below(length as usize) as u64;
+        let before = (before > stage.page.into()).then_some(before);
+        Ask::Page { conv: stage.absent(place), before, limit: stage.page }
+    }
+
+    fn list(&self) -> Ask {
+        Ask::List { limit: self.stage.list, whole: self.stage.whole_list }
     }
 
     /// Letters and spaces, no two texts alike.

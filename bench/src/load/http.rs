@@ -36,24 +36,29 @@ pub async fn drive(
             sleep_until(due.look()).await;
             continue;
         };
+        let mut whole_list = false;
         let (method, path, body) = match script.next() {
             Ask::Send { conv, id, content } => (
                 Method::POST,
                 format!("/v1/conversations/{conv}/messages"),
                 json!({"client_msg_id": id, "msg_type": 1, "content": content}),
             ),
-            Ask::Page { conv, before: None } => {
-                (Method::GET, format!("/v1/conversations/{conv}/messages?limit=20"), Value::Null)
+            Ask::Page { conv, before, limit } => {
+                let before = before.map_or_else(String::new, |before| format!("&before_seq={before}"));
+                let path = format!("/v1/conversations/{conv}/messages?limit={limit}{before}");
+                (Method::GET, path, Value::Null)
             }
-            Ask::Page { conv, before: Some(before) } => (
-                Method::GET,
-                format!("/v1/conversations/{conv}/messages?limit=20&before_seq={before}"),
-                Value::Null,
-            ),
-            Ask::List => (Method::GET, "/v1/conversations?limit=50".to_owned(), Value::Null),
+            Ask::List { limit, whole } => {
+                whole_list = whole;
+                (Method::GET, format!("/v1/conversations?limit={limit}"), Value::Null)
+            }
         };
         let body = (!body.is_null()).then_some(body);
-        let answer = person.ask::<Box<RawValue>>(method, &path, body.as_ref()).await?;
+        let mut answer = person.ask::<Box<RawValue>>(method, &path, body.as_ref()).await?;
+        while whole_list && let Some(cursor) = answer.as_ref().ok().and_then(|page| cursor_of(page.get())) {
+            let path = format!("{path}&cursor={cursor}");
+            answer = person.ask(Method::GET, &path, None).await?;
+        }
         let now = Instant::now();
         if answer.is_err() {
             stats.refused += 1;
@@ -61,5 +66,25 @@ pub async fn drive(
             stats.answered += u64::from(now < span.until);
             stats.answers.note(now - at);
         }
+    }
+}
+
+/// Where the next page of a list begins. It stands at its end and has no escapes, so that nothing is parsed: the tool
+/// shares the machine with what it measures.
+fn cursor_of(page: &str) -> Option<&str> {
+    let (_, rest) = page.rsplit_once(r#""cursor":""#)?;
+    rest.strip_suffix("\"}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_says_at_its_end_where_it_goes_on() {
+        let page = r#"{"conversations":[{"last_message":{"content":"\"cursor\":\"x"}}],"cursor":"abc_-1"}"#;
+        assert_eq!(cursor_of(page), Some("abc_-1"));
+        assert_eq!(cursor_of(r#"{"conversations":[]}"#), None);
+        assert_eq!(cursor_of(&page.replace(r#","cursor":"abc_-1""#, "")), None);
     }
 }

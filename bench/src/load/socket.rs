@@ -129,17 +129,14 @@ impl Connection<'_> {
                     r#"{{"id":"{id}","op":"send","conv_id":"{conv}","client_msg_id":"{name}","msg_type":1,"content":"{content}"}}"#
                 ),
             ),
-            Ask::Page { conv, before: None } => {
-                (None, format!(r#"{{"id":"{id}","op":"history","conv_id":"{conv}","limit":20}}"#))
+            Ask::Page { conv, before, limit } => {
+                let before = before.map_or_else(String::new, |before| format!(r#","before_seq":{before}"#));
+                let frame =
+                    format!(r#"{{"id":"{id}","op":"history","conv_id":"{conv}","limit":{limit}{before}}}"#);
+                (None, frame)
             }
-            Ask::Page { conv, before: Some(before) } => (
-                None,
-                format!(
-                    r#"{{"id":"{id}","op":"history","conv_id":"{conv}","limit":20,"before_seq":{before}}}"#
-                ),
-            ),
             // There is no op for a list: a first page of sync is the same rows.
-            Ask::List => (None, format!(r#"{{"id":"{id}","op":"sync","limit":50}}"#)),
+            Ask::List { limit, .. } => (None, format!(r#"{{"id":"{id}","op":"sync","limit":{limit}}}"#)),
         };
         if let Some(sent) = sent {
             self.unpushed.insert(sent, due);

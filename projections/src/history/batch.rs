@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use domain::{ConvId, Seq, Uid};
-use event_store::Shard;
+use event_store::{Position, Shard};
 use futures_util::future::join;
 
 use super::{
@@ -15,9 +15,9 @@ use super::{
 };
 use crate::{
     query::{Item, ItemState, Page, PageLimit, QueryError, Range},
-    reader::{Patience, Reader, has_passed},
-    snapshot::{Ask, Snapshot, unavailable},
-    standing::{Asked, STANDING, Standing},
+    reader::{Patience, Reader},
+    snapshot::{Snapshot, unavailable},
+    standing::Standing,
 };
 
 /// Items in one answer, over all ranges.
@@ -76,21 +76,21 @@ impl Reader {
         viewer: Uid,
     ) -> Result<(Snapshot, HashMap<ConvId, Standing>), QueryError> {
         let mut patience = Patience::new();
-        let asked = Asked::new(convs, viewer, self.generation().number());
-        let params = asked.params();
-        let open = || self.open(doing, Ask { sql: STANDING, params: &params });
+        let asked = self.asked(convs, viewer);
+        let open = || self.open_standings(doing, &asked);
         let (opened, wanted) = join(open(), self.store().stream_positions(convs)).await;
         let wanted = wanted.map_err(|error| unavailable(doing, error))?;
-        let shards = convs.iter().map(|conv| Shard::of(conv, self.store().info().shards));
         let last = wanted.into_iter().map(|last| last.into_iter().max().unwrap_or_default());
-        let wanted: Vec<_> = shards.zip(last).collect();
-        let (mut snapshot, mut positions, mut rows) = opened?;
-        while wanted.iter().any(|(shard, wanted)| !has_passed(&positions, *shard, *wanted)) {
+        let wanted: HashMap<&ConvId, Position> = convs.iter().zip(last).collect();
+        let (mut snapshot, mut standings) = opened?;
+        let is_behind = |it: &Standing| wanted.get(&it.conv).is_some_and(|wanted| !it.has_passed(*wanted));
+        while standings.iter().any(is_behind) {
             drop(snapshot);
+            let shard = |conv: &ConvId| Shard::of(conv, self.store().info().shards);
+            let wanted: Vec<_> = wanted.iter().map(|(conv, position)| (shard(conv), *position)).collect();
             self.wait(&wanted, &mut patience).await?;
-            (snapshot, positions, rows) = open().await?;
+            (snapshot, standings) = open().await?;
         }
-        let standings = asked.read(&rows).map_err(|error| snapshot.failed(error))?;
         Ok((snapshot, standings.into_iter().map(|standing| (standing.conv.clone(), standing)).collect()))
     }
 }

@@ -1,6 +1,9 @@
 //! The bytes of a full bucket: one zstd frame of its hundred messages, each preceded by its length.
 
+use std::{cell::RefCell, io};
+
 use domain::bucket::BUCKET_SIZE;
+use zstd::bulk::Decompressor;
 
 use super::message::{Damaged, Reader, put};
 
@@ -23,7 +26,7 @@ pub(crate) enum SealError {
     TooLarge,
     /// The compressor fails.
     #[error("seal a bucket")]
-    Compress(#[from] std::io::Error),
+    Compress(#[from] io::Error),
 }
 
 /// Packs exactly a hundred stored messages, in order of their slots.
@@ -58,9 +61,23 @@ pub(crate) fn open(bytes: &[u8]) -> Result<Opened, Damaged> {
     if length > UNPACKED_BYTES_MAX {
         return Err(Damaged("its bucket is too large"));
     }
-    let unpacked =
-        zstd::bulk::decompress(rest.0, length).map_err(|_| Damaged("its bucket does not unpack"))?;
+    let unpacked = unpack(rest.0, length).map_err(|_| Damaged("its bucket does not unpack"))?;
     Ok(Opened(unpacked))
+}
+
+thread_local! {
+    /// Its tables are 100 KB. Making them anew for each bucket took longer than unpacking it.
+    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn unpack(frame: &[u8], length: usize) -> io::Result<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|kept| {
+        let decompressor = match kept {
+            Some(kept) => kept,
+            None => kept.insert(Decompressor::new()?),
+        };
+        decompressor.decompress(frame, length)
+    })
 }
 
 impl Opened {
@@ -90,6 +107,15 @@ mod tests {
     fn ninety_nine_are_no_bucket() {
         let messages = vec![&b"x"[..]; 99];
         assert!(matches!(seal(messages.into_iter()), Err(SealError::Gap(99))));
+    }
+
+    #[test]
+    fn one_that_is_damaged_leaves_the_next_one_readable() {
+        let whole = seal(vec![&b"hello"[..]; 100].into_iter()).unwrap();
+        for cut in [10, whole.len() / 2, whole.len() - 1] {
+            assert!(open(&whole[..cut]).is_err(), "cut at {cut}");
+            assert_eq!(open(&whole).unwrap().messages().next().unwrap().unwrap(), b"hello");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use domain::{ConvId, ConvKind, Ms, Role, Seq, Uid};
 use tokio_postgres::types::ToSql;
 
 use crate::{
+    CONVERSATION,
     query::{MemberRow, PageLimit, QueryError},
     snapshot::{Ask, Snapshot},
     write::{count, int},
@@ -67,24 +68,23 @@ pub(crate) async fn inbox(
     wanted: usize,
 ) -> Result<Vec<Place>, QueryError> {
     let failed = |error: tokio_postgres::Error| snapshot.failed(error);
+    let (pinned, at) = after.as_ref().map(|Place(pinned, at, _)| (pinned.0, at.0)).unzip();
+    let (uid, behind) = (int(viewer.get()), after.as_ref().map(|place| place.2.as_str()));
     let mut found: Vec<Place> = Vec::new();
     loop {
         let convs =
             memberships.iter().map(|row| row.try_get(0)).collect::<Result<Vec<&str>, _>>().map_err(failed)?;
         let joined =
             memberships.iter().map(|row| row.try_get(1)).collect::<Result<Vec<Ms>, _>>().map_err(failed)?;
-        let uid = int(viewer.get());
-        let params: [&(dyn ToSql + Sync); 5] = [&convs, &joined, &crate::CONVERSATION, &generation, &uid];
-        let activity = Ask { sql: ACTIVITY, params: &params };
-        let [rows] = snapshot.ask([activity]).await?;
+        let (name, most) = (&CONVERSATION, wanted as i64);
+        let params: [&(dyn ToSql + Sync); 9] =
+            [&convs, &joined, name, &generation, &uid, &most, &pinned, &at, &behind];
+        let [rows] = snapshot.ask([Ask { sql: ACTIVITY, params: &params }]).await?;
         for row in &rows {
             let conv =
                 ConvId::parse(row.try_get(0).map_err(failed)?).map_err(|error| snapshot.failed(error))?;
             let (at, pinned) = (row.try_get(1).map_err(failed)?, row.try_get(2).map_err(failed)?);
-            let place = Place::new(pinned, at, conv);
-            if after.as_ref().is_none_or(|after| place > *after) {
-                found.push(place);
-            }
+            found.push(Place::new(pinned, at, conv));
         }
         found.sort();
         found.truncate(wanted);

@@ -3,7 +3,10 @@
 mod asked;
 
 use domain::{ConvId, History, Ms, Seq, Settings, Uid, Viewer, view};
+use event_store::Position;
 use tokio_postgres::{Error, Row};
+
+use crate::write::count;
 
 pub(crate) use asked::Asked;
 
@@ -28,6 +31,8 @@ pub(crate) struct Standing {
     pub settings: Settings,
     /// Out of the viewer's list until the next message.
     pub hidden: bool,
+    /// What of its shard is in here; none where the generation is gone.
+    pub passed: Option<Position>,
 }
 
 impl Standing {
@@ -53,7 +58,18 @@ impl Standing {
             peer_read: (seq("peer_read_seq")?.unwrap_or(Seq::ZERO), ms("peer_read_at")?),
             settings: Settings { pinned: row.try_get("pinned")?, muted: row.try_get("muted")? },
             hidden: row.try_get("hidden")?,
+            passed: row.try_get::<_, Option<i64>>("passed")?.map(|at| Position::new(count(at))),
         })
+    }
+
+    /// Has it passed this?
+    pub(crate) fn has_passed(&self, wanted: Position) -> bool {
+        self.passed.unwrap_or_default() >= wanted
+    }
+
+    /// Does it stand in the viewer's list?
+    pub(crate) fn is_listed(&self) -> bool {
+        self.max_seq.is_some() && !self.parked && !self.hidden
     }
 
     /// In it now? A single chat's two are, even before its first message.

@@ -20,7 +20,7 @@ use crate::{
     query::{PageLimit, QueryError, ReadPosition, Summary},
     reader::Reader,
     snapshot::{Ask, Snapshot, unavailable},
-    standing::{Asked, STANDING, Standing},
+    standing::{STANDING, Standing},
     summary,
     write::{count, int},
 };
@@ -272,7 +272,7 @@ impl Reader {
         let convs: Vec<ConvId> = here.keys().cloned().collect();
         let texts: Vec<&str> = convs.iter().map(ConvId::as_str).collect();
         let generation = self.generation().number();
-        let asked = Asked::new(&convs, viewer, generation);
+        let asked = self.asked(&convs, viewer);
         let [rows, parked_rows] = snapshot
             .ask([
                 Ask { sql: STANDING, params: &asked.params() },

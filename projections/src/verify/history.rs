@@ -55,7 +55,7 @@ impl Verifier {
         let buckets = [Bucket::of(first), Bucket::of(last)].map(|bucket| int(bucket.get())).to_vec();
         let convs = vec![text; buckets.len()];
         let params: [&(dyn ToSql + Sync); 4] = [&text, &low, &high, &most];
-        let tail = Ask { sql: include_str!("../history/page.sql"), params: &params };
+        let tail = Ask { sql: include_str!("../history/tail.sql"), params: &params };
         let (snapshot, position, tail) = self.look(&conv, tail).await?;
         let [sealed, labels, erased] = snapshot
             .ask([

@@ -26,8 +26,8 @@ impl Verifier {
     ) -> Result<(), VerifyError> {
         let conv = told.replay.conv().clone();
         let convs = [conv.clone()];
-        let asked = Asked::new(&convs, viewer, self.generation.number());
-        let params: [&(dyn ToSql + Sync); 5] = asked.params();
+        let asked = Asked::new(&convs, viewer, self.generation.number(), self.store.info().shards);
+        let params: [&(dyn ToSql + Sync); 6] = asked.params();
         let (snapshot, position, rows) = self.look(&conv, Ask { sql: STANDING, params: &params }).await?;
         let standing = asked.read(&rows).map_err(|error| unavailable(super::DOING, error))?.pop();
         let standing = standing.ok_or_else(|| snapshot.failed("an answer is missing"))?;

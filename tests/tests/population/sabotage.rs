@@ -232,7 +232,7 @@ async fn run(way: Way, seed: u64) -> (u64, Verdict) {
         seed: Some(seed),
         url: None,
     };
-    let elsewhere = Elsewhere { url: proxy.url.clone(), secret: SECRET.into() };
+    let elsewhere = Elsewhere { url: proxy.url.clone(), secret: SECRET.into(), store: vec![] };
     let played = population::run(&arguments, Some(elsewhere), &mut std::io::sink()).await;
     drop(proxy);
     server.stop().await;
