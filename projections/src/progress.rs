@@ -70,13 +70,18 @@ impl Progress {
     pub async fn reached(&self, shard: Shard, position: Position, patience: Duration) -> bool {
         let Some(progress) = self.shard(shard) else { return false };
         let mut follower = progress.position.subscribe();
-        self.nudge(shard, position);
         let mut ended = self.ended.subscribe();
         let passed = async {
-            tokio::select! {
-                passed = follower.wait_for(|at| *at >= position) => passed.is_ok(),
-                _ = ended.wait_for(|ended| *ended) => false,
+            while *follower.borrow_and_update() < position {
+                // After each batch that did not come so far, too: somebody still waits.
+                progress.nudged.notify_one();
+                tokio::select! {
+                    Ok(()) = follower.changed() => {}
+                    _ = ended.wait_for(|ended| *ended) => return false,
+                    else => return false,
+                }
             }
+            true
         };
         timeout(patience, passed).await.unwrap_or(false)
     }

@@ -266,12 +266,14 @@ impl<'a> Columns<'a> {
             &self.chain,
         ];
         let rows = (self.shard.len(), self.piece_key.len());
-        let (bodies, pieces, events) = tokio::join!(
-            execute(client, &statements.bodies, &bodies, rows.0),
-            execute(client, &statements.pieces, &pieces, rows.1),
+        // Headers first: of a repeat, which ends the transaction there, no word is written to the disk. It may be one of a
+        // message that was erased.
+        let (events, pieces, bodies) = tokio::join!(
             execute(client, &statements.events, &events, rows.0),
+            execute(client, &statements.pieces, &pieces, rows.1),
+            execute(client, &statements.bodies, &bodies, rows.0),
         );
-        bodies.and(pieces).and(events)
+        events.and(pieces).and(bodies)
     }
 }
 
