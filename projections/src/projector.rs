@@ -15,8 +15,9 @@ use crate::{
     progress::{Progress, ShardProgress},
 };
 
-/// Shards that read or write at a time: more would only queue at the disk, and take connections from queries.
-pub const SHARDS_AT_ONCE: usize = 4;
+/// Shards that read or write at a time: one is read while another one is written. More would take connections from queries
+/// and, where many buckets become full at once, the processor from those who send.
+pub const SHARDS_AT_ONCE: usize = 2;
 
 /// Why a projector did not start.
 #[derive(Debug, thiserror::Error)]
