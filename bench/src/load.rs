@@ -51,6 +51,8 @@ use usage::Processes;
 const ANSWERS_AWAITED: Duration = Duration::from_secs(30);
 /// Between two looks whether it is over.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Between two rings of the timer that shows whether this tool is late itself.
+const RING_EVERY: Duration = Duration::from_millis(5);
 /// How often the run says how it goes.
 const SAY_EVERY: Duration = Duration::from_secs(5);
 
@@ -252,6 +254,7 @@ async fn one(
     sleep_until(span.from).await;
     let usage = async || processes.usage().with_metrics(&metrics(address).await.unwrap_or_default());
     let before = usage().await;
+    let late = tokio::spawn(lateness(span));
     let mut said = Instant::now();
     while Instant::now() < span.until {
         sleep((span.until - Instant::now()).min(LOOK_EVERY)).await;
@@ -260,6 +263,7 @@ async fn one(
             writeln!(out, "{} s left", (span.until - said).as_secs())?;
         }
     }
+    let late = late.await.unwrap_or_default();
     let spent = usage().await.since(&before);
     // A list waits until the read models have passed everything that there was when it was asked for.
     let asked = Instant::now();
@@ -280,7 +284,18 @@ async fn one(
             Err(error) => writeln!(out, "a connection's task died: {error}")?,
         }
     }
-    Ok(Run::new(arguments, rate, &all, &spent, caught_up_ms))
+    Ok(Run::new(arguments, rate, &all, &spent, caught_up_ms, late))
+}
+
+/// The longest that a timer rang late during the span: how far this tool can be trusted.
+async fn lateness(span: Span) -> Duration {
+    let mut most = Duration::ZERO;
+    while Instant::now() < span.until {
+        let due = Instant::now() + RING_EVERY;
+        sleep_until(due).await;
+        most = most.max(due.elapsed());
+    }
+    most
 }
 
 /// The text of /metrics.

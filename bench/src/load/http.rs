@@ -62,9 +62,8 @@ pub async fn drive(
         let now = Instant::now();
         if answer.is_err() {
             stats.refused += 1;
-        } else if at >= span.from {
-            stats.answered += u64::from(now < span.until);
-            stats.answers.note(now - at);
+        } else {
+            stats.answered(at, now, span);
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What came of a run: lines for people, an object for programs.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use serde::Serialize;
 
@@ -47,6 +50,14 @@ pub struct Run {
     pub answers_ms: Quantiles,
     /// Pushes that came, a second.
     pub pushes_per_s: f64,
+    /// The slowest stretches, in the order in which they came.
+    pub stalls: Vec<Stall>,
+    /// The slowest answer of each tenth of a second, by when it was due, in milliseconds.
+    pub moments_ms: Vec<f64>,
+    /// The longest that a timer of this tool rang late, in milliseconds: what is held up here is counted as latency.
+    pub late_ms: f64,
+    /// CPU seconds that a virtual machine's host gave to others meanwhile.
+    pub stolen_s: f64,
     /// Of pushes to the sender, from when the send was due.
     pub pushes_ms: Quantiles,
     /// How long after the end the read models had passed everything, in milliseconds.
@@ -63,6 +74,18 @@ pub struct Run {
     pub wal_bytes: Option<f64>,
     /// See `wal_bytes`; before vacuum and checkpoints have had their time.
     pub disk_bytes: Option<f64>,
+}
+
+/// So many of the slowest stretches are told.
+const STALLS: usize = 3;
+
+/// A stretch of slow answers.
+#[derive(Debug, Serialize)]
+pub struct Stall {
+    /// Seconds since the measured part began.
+    pub at_s: f64,
+    /// Its slowest answer, in milliseconds.
+    pub ms: f64,
 }
 
 /// In milliseconds.
@@ -87,6 +110,16 @@ impl From<&Latency> for Quantiles {
     }
 }
 
+impl From<(Duration, Duration)> for Stall {
+    fn from((at, took): (Duration, Duration)) -> Self {
+        Self { at_s: at.as_secs_f64(), ms: millis(took) }
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
 impl Run {
     pub fn new(
         arguments: &Arguments,
@@ -94,6 +127,7 @@ impl Run {
         stats: &Stats,
         spent: &Usage,
         caught_up_ms: f64,
+        late: Duration,
     ) -> Self {
         let seconds = f64::from(arguments.seconds);
         let each = |seconds: f64| seconds * 1e6 / (stats.answered as f64).max(1.0);
@@ -110,6 +144,10 @@ impl Run {
             unanswered: stats.unanswered,
             broken: stats.broken,
             answers_ms: (&stats.answers).into(),
+            stalls: stats.moments.stalls(STALLS).into_iter().map(Stall::from).collect(),
+            moments_ms: stats.moments.all().iter().copied().map(millis).collect(),
+            late_ms: millis(late),
+            stolen_s: spent.stolen,
             pushes_per_s: stats.pushed as f64 / seconds,
             pushes_ms: (&stats.pushes).into(),
             caught_up_ms,
@@ -138,6 +176,15 @@ impl Run {
             out,
             "  answers  {:>10.0}/s   {}   {} refused, {} unanswered, {} connections broke",
             self.answers_per_s, self.answers_ms, self.refused, self.unanswered, self.broken
+        )?;
+        let stalls: Vec<String> =
+            self.stalls.iter().map(|stall| format!("{:.0} ms at {:.1} s", stall.ms, stall.at_s)).collect();
+        writeln!(
+            out,
+            "  slowest  {}   (this tool late by up to {:.0} ms, {:.2} CPU s taken by the host)",
+            stalls.join(", "),
+            self.late_ms,
+            self.stolen_s
         )?;
         if self.pushes_per_s > 0.0 {
             writeln!(out, "  pushes   {:>10.0}/s   {}   (own)", self.pushes_per_s, self.pushes_ms)?;

@@ -169,9 +169,8 @@ impl Connection<'_> {
         }
         if !good {
             self.stats.refused += 1;
-        } else if due >= self.span.from {
-            self.stats.answered += u64::from(now < self.span.until);
-            self.stats.answers.note(now - due);
+        } else {
+            self.stats.answered(due, now, self.span);
         }
     }
 

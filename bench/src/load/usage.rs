@@ -13,6 +13,8 @@ pub struct Usage {
     pub server: f64,
     pub postgres: f64,
     pub tool: f64,
+    /// CPU seconds of this machine that its host gave to others.
+    pub stolen: f64,
     pub server_rss: u64,
     /// Written by Postgres since it was made; none where the server does not say.
     pub wal: Option<f64>,
@@ -44,6 +46,7 @@ impl Processes {
             server: of(self.server),
             postgres: seconds(postgres),
             tool: of(Some(std::process::id())),
+            stolen: seconds(stolen().unwrap_or(0)),
             server_rss: self.server.and_then(rss).unwrap_or(0) * rustix::param::page_size() as u64,
             wal: None,
             disk: None,
@@ -57,6 +60,12 @@ fn ticks(pid: u32) -> Option<u64> {
     // The name may hold anything; what follows it does not.
     let fields = text.rsplit_once(") ")?.1.split(' ');
     fields.skip(11).take(4).map(|field| field.parse::<u64>().ok()).sum()
+}
+
+/// Ticks that a virtual machine waited for its host.
+fn stolen() -> Option<u64> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    text.lines().next()?.split_ascii_whitespace().nth(8)?.parse().ok()
 }
 
 impl Usage {
@@ -77,6 +86,7 @@ impl Usage {
             server: self.server - before.server,
             postgres: self.postgres - before.postgres,
             tool: self.tool - before.tool,
+            stolen: self.stolen - before.stolen,
             server_rss: self.server_rss,
             wal: self.wal.zip(before.wal).map(|(now, before)| now - before),
             disk: self.disk.zip(before.disk).map(|(now, before)| now - before),
