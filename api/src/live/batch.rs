@@ -14,16 +14,22 @@ use projections::{
     query::{Item, ItemState, QueryError, Quote},
 };
 
+use tokio::time::Instant;
+
 use super::{
     audience::Audiences,
     hub::{Hub, Target},
-    outbox::Place,
+    outbox::{Place, SharedOutbox},
     push::{Push, Whom, later, message, unsealed},
 };
 use crate::sync_cursor::{SyncCursors, Unsealed};
 
 /// In larger groups others' reads are fetched: a thousand readers of one message must not become a million pushes.
 pub const READS_PUSHED_MEMBERS_MAX: usize = 50;
+
+/// From so many connections on an audience is paced: five hundred that are woken for every message take the cores from
+/// everybody else.
+const PACED_CONNECTIONS: usize = 50;
 
 /// What a quoted message looks like to whom, by the position of the message that quotes it.
 pub type Quotes = HashMap<Position, Vec<(Quote, Vec<Uid>)>>;
@@ -186,10 +192,12 @@ impl<'a> Batch<'a> {
     }
 
     /// Queues everything, in the order of the positions. Neighbours of one conversation are queued together, so that the
-    /// connections of a busy group are woken once for all of them.
-    pub fn push(&self, cursors: &SyncCursors, before: Vector, quotes: &Quotes) {
+    /// connections of a busy group are woken once for all of them. Those that are answered have to be woken after [`super::outbox::PACE`].
+    #[must_use]
+    pub fn push(&self, cursors: &SyncCursors, before: Vector, quotes: &Quotes) -> Vec<SharedOutbox> {
         let resync = Push::resync(&unsealed(cursors, &before));
         let mut vector = before;
+        let (now, mut to_wake) = (Instant::now(), vec![]);
         let together = |heard: &Heard<'_>, next: &Heard<'_>| {
             heard.conv == next.conv && !self.departed.contains_key(&next.recorded.header.position)
         };
@@ -208,11 +216,18 @@ impl<'a> Batch<'a> {
                 let mut say = Say { told: &mut told, audience, place: (shard, position) };
                 self.say(&mut say, heard, &unsealed(cursors, &vector), quotes);
             }
-            for target in audience.iter().flat_map(|it| &it.targets) {
+            let Some(audience) = audience else { continue };
+            let paced = audience.targets.len() >= PACED_CONNECTIONS;
+            for target in &audience.targets {
                 let heard = told.iter().filter(|it| (it.hears)(target)).map(|it| (it.place, &it.push));
-                target.outbox.push_all(heard, &resync);
+                if !paced {
+                    target.outbox.push_all(heard, &resync);
+                } else if target.outbox.push_paced(heard, &resync, now) {
+                    to_wake.push(Arc::clone(&target.outbox));
+                }
             }
         }
+        to_wake
     }
 
     fn say<'b>(

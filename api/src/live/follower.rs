@@ -13,7 +13,7 @@ use tokio::{
     time::sleep,
 };
 
-use super::{audience::Audiences, batch::Batch, hub::Hub};
+use super::{audience::Audiences, batch::Batch, hub::Hub, outbox::PACE};
 use crate::sync_cursor::SyncCursors;
 
 /// Events read at once: a cursor's component moves after each, and what is seen is decided once for each.
@@ -102,7 +102,14 @@ impl Follower {
         let before: Vector = self.hub.done();
         let batch = Batch::learn(&self.hub, &self.read_models, audiences, at, events).await?;
         let quotes = batch.quotes(&self.read_models).await?;
-        batch.push(&self.cursors, before, &quotes);
+        let to_wake = batch.push(&self.cursors, before, &quotes);
+        if !to_wake.is_empty() {
+            // Each connection is in one of these at most.
+            tokio::spawn(async move {
+                sleep(PACE).await;
+                to_wake.iter().for_each(|outbox| outbox.wake());
+            });
+        }
         Ok(())
     }
 }

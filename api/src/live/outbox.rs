@@ -7,11 +7,12 @@
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use domain::Uid;
 use event_store::{Position, Shard, Vector};
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 use super::{devices::Device, push::Push};
 use crate::ws::close::Close;
@@ -20,6 +21,9 @@ use crate::ws::close::Close;
 const PUSHES_MAX: usize = 2048;
 /// Bytes of pushes that may wait for one consumer; the texts are shared between all who wait for them.
 const PUSH_BYTES_MAX: usize = 4 << 20;
+/// What a large audience hears is written to a connection no more often than this. A frame that is written alone costs ten
+/// times what it costs among others, and nobody reads faster.
+pub const PACE: Duration = Duration::from_millis(50);
 /// Frames of a replay that are made ahead of the socket.
 const REPLAY_AHEAD_MAX: usize = 64;
 /// Frames that may as well be lost and wait for one consumer: who is that slow does not need to know who is typing.
@@ -65,6 +69,10 @@ struct State {
     /// What lies at or below it is not pushed here: it was before this connection listened.
     from: Vector,
     lagging: bool,
+    /// When frames were last taken to be written.
+    taken_at: Option<Instant>,
+    /// Somebody is bound to wake it.
+    wake_is_due: bool,
     /// It shall end, once what is in flight is answered.
     dismissed: Option<Close>,
     ended: Option<Close>,
@@ -143,6 +151,8 @@ impl Outbox {
             passing: 0,
             from,
             lagging: false,
+            taken_at: None,
+            wake_is_due: false,
             dismissed: None,
             ended: None,
         };
@@ -167,6 +177,39 @@ impl Outbox {
         if pushes.peek().is_some() {
             self.with(|state| pushes.for_each(|(place, push)| state.push(place, push, before)));
         }
+    }
+
+    /// As [`Outbox::push_all`], but a connection that has just been written to is not woken at once. True where it is
+    /// now up to the caller to [`Outbox::wake`] it after [`PACE`]; whatever else wakes it takes these pushes along.
+    #[must_use]
+    pub fn push_paced<'a>(
+        &self,
+        pushes: impl IntoIterator<Item = (Place, &'a Push)>,
+        before: &Push,
+        now: Instant,
+    ) -> bool {
+        let mut pushes = pushes.into_iter().peekable();
+        let mut state = self.state();
+        if state.ended.is_some() || pushes.peek().is_none() {
+            return false;
+        }
+        pushes.for_each(|(place, push)| state.push(place, push, before));
+        if state.wake_is_due {
+            return false;
+        }
+        let rested = state.taken_at.is_none_or(|taken| now.saturating_duration_since(taken) >= PACE);
+        state.wake_is_due = !rested;
+        drop(state);
+        if rested {
+            self.filled.notify_one();
+        }
+        !rested
+    }
+
+    /// Has what waits written.
+    pub fn wake(&self) {
+        self.state().wake_is_due = false;
+        self.filled.notify_one();
     }
 
     /// Takes something that may as well be lost: it is, wherever anything else waits or is missing. So it takes no room
@@ -312,6 +355,9 @@ impl Outbox {
             if is_end {
                 break;
             }
+        }
+        if !some.is_empty() {
+            state.taken_at = Some(Instant::now());
         }
         drop(state);
         self.room.notify_waiters();

@@ -1,5 +1,9 @@
 //! What is taken, in which order, and what has no room.
 
+use std::pin::pin;
+
+use futures_util::FutureExt;
+
 use super::*;
 
 fn outbox() -> Outbox {
@@ -100,4 +104,47 @@ fn what_may_be_lost_is_not_held() {
     pass(&outbox);
     outbox.end(Close::Replaced);
     assert_eq!(waiting(&outbox), "-a");
+}
+
+/// Pushes one as a large audience hears it. True where it is to be woken later.
+fn paced(outbox: &Outbox, n: u64, now: Instant) -> bool {
+    let push = Push::resync_from("any");
+    let place = (Shard::all(1).next().unwrap(), Position::new(n));
+    outbox.push_paced([(place, &push)], &push, now)
+}
+
+#[tokio::test]
+async fn who_was_just_written_to_is_woken_later_and_by_one() {
+    let outbox = outbox();
+    let before = Instant::now();
+    let mut writer = pin!(outbox.next(usize::MAX));
+    assert!((&mut writer).now_or_never().is_none(), "nothing is there");
+    assert!(!paced(&outbox, 1, before), "one that has rested");
+    assert_eq!((&mut writer).now_or_never().map(|some| some.len()), Some(1), "is woken at once");
+    let mut writer = pin!(outbox.next(usize::MAX));
+    assert!((&mut writer).now_or_never().is_none());
+    assert!(paced(&outbox, 2, before), "one that has not");
+    assert!(!paced(&outbox, 3, before), "who is to be woken already is nobody else's");
+    assert!((&mut writer).now_or_never().is_none(), "it sleeps");
+    outbox.wake();
+    assert_eq!((&mut writer).now_or_never().map(|some| some.len()), Some(2));
+    assert!(paced(&outbox, 4, before), "it was woken, so it is to be woken again");
+    assert_eq!(outbox.next(usize::MAX).await.len(), 1);
+    outbox.wake();
+    assert!(!paced(&outbox, 5, Instant::now() + PACE), "it has rested");
+    outbox.end(Close::GoingAway);
+    assert!(!paced(&outbox, 6, before), "nobody has to wake what has ended");
+}
+
+#[tokio::test]
+async fn what_is_paced_keeps_its_place_before_what_is_not() {
+    let (outbox, before) = (outbox(), Instant::now());
+    outbox.answer("x".into());
+    assert_eq!(outbox.next(usize::MAX).await.len(), 1);
+    let mut writer = pin!(outbox.next(usize::MAX));
+    assert!((&mut writer).now_or_never().is_none());
+    assert!(paced(&outbox, 1, before));
+    outbox.answer("y".into());
+    let order = (&mut writer).now_or_never().expect("an answer wakes it");
+    assert!(matches!(order[..], [Next::Frame(Frame::Push(_)), Next::Frame(Frame::Answer(_))]), "{order:?}");
 }
