@@ -11,6 +11,7 @@ use crate::{
     clock::SystemClock,
     config::Config,
     database::Database,
+    durability::switched_off,
     keys,
     migrate::{Schema, schema},
     time_text::utc,
@@ -70,6 +71,7 @@ pub async fn examine(config: &Config) -> Report {
     match connect(database.config()).await {
         Ok(client) => {
             report.add("database", version(&client).await);
+            report.add("durability", durability(&client).await);
             report.add("schema", schema_version(&client).await);
             report.add("clock", clock(&client).await);
         }
@@ -128,6 +130,17 @@ async fn version(client: &Client) -> Result<String, String> {
         Err(format!("PostgreSQL {said}; 14 or newer is needed"))
     } else {
         Ok(format!("PostgreSQL {said}"))
+    }
+}
+
+async fn durability(client: &Client) -> Result<String, String> {
+    let off = switched_off(client).await.map_err(|error| chain_of(&error))?;
+    match off.as_slice() {
+        [] => Ok("what is acknowledged is on the disk".to_owned()),
+        off => Err(format!(
+            "{} is off, so a crash of the machine loses messages that were acknowledged; `alter system set … = on`",
+            off.join(", ")
+        )),
     }
 }
 

@@ -13,6 +13,7 @@ pub mod cursor;
 pub mod database;
 pub mod doctor;
 pub mod door;
+pub mod durability;
 pub mod entropy;
 pub mod export;
 pub mod generations;

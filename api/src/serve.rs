@@ -12,6 +12,7 @@ use crate::{
     clock::SystemClock,
     config::Config,
     database::{Database, DatabaseError},
+    durability,
     keys::{self, KeysError},
     migrate::{MigrateError, migrate},
     node::{Node, NodeError, NodeSettings},
@@ -45,6 +46,9 @@ pub enum ServeError {
     /// The schema.
     #[error(transparent)]
     Migrate(#[from] MigrateError),
+    /// What it acknowledges.
+    #[error("ask the database whether it keeps what it acknowledges")]
+    Durability(#[source] tokio_postgres::Error),
     /// The node.
     #[error(transparent)]
     Node(#[from] NodeError),
@@ -85,6 +89,7 @@ async fn serve_on(
 ) -> Result<(), ServeError> {
     let start = async {
         migrate(database).await?;
+        durability::look(database).await.map_err(ServeError::Durability)?;
         Ok::<_, ServeError>(Node::start(database, settings).await?)
     };
     let node = tokio::select! {
