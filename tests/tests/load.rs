@@ -45,6 +45,12 @@ async fn each_case_is_answered_and_measured() {
             let report = measured(&server, &["--case", case, "--via", via]).await;
             let run = &report["runs"][0];
             assert!(run["answers_ms"]["count"].as_u64() > Some(0), "{case} via {via}: {report}");
+            let number = |of: &Value| of.as_f64().unwrap_or_else(|| panic!("{report}"));
+            let slowest = run["moments_ms"].as_array().unwrap().iter().map(&number).fold(0.0, f64::max);
+            let most = number(&run["answers_ms"]["most"]);
+            assert!((slowest - most).abs() <= most / 100.0, "the slowest answer has its moment: {report}");
+            let stalls = run["stalls"].as_array().unwrap().iter().map(|stall| number(&stall["ms"]));
+            assert!(stalls.fold(0.0, f64::max) >= slowest, "and is told: {report}");
             for fault in ["refused", "unanswered", "broken"] {
                 assert_eq!(run[fault], 0, "{case} via {via}: {report}");
             }

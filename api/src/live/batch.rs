@@ -192,7 +192,8 @@ impl<'a> Batch<'a> {
     }
 
     /// Queues everything, in the order of the positions. Neighbours of one conversation are queued together, so that the
-    /// connections of a busy group are woken once for all of them. Those that are answered have to be woken after [`super::outbox::PACE`].
+    /// connections of a busy group are woken once for all of them. Those that come back have to be woken after
+    /// [`PACE`](super::outbox::PACE).
     #[must_use]
     pub fn push(&self, cursors: &SyncCursors, before: Vector, quotes: &Quotes) -> Vec<SharedOutbox> {
         let resync = Push::resync(&unsealed(cursors, &before));
