@@ -90,6 +90,12 @@ impl Order {
         line.dense = false;
     }
 
+    /// The device has learnt by asking that the person is out of a group. What was pushed before that may still be on its
+    /// way, and of a group that was come into before this connection the device may have known nothing.
+    pub fn left(&mut self, conv: &str) {
+        self.joined(conv);
+    }
+
     /// The server said that pushes are missing: the device fetches them, and the next ones may be any above the last.
     pub fn resync(&mut self) {
         for line in self.convs.values_mut() {
@@ -147,6 +153,15 @@ mod tests {
         order.resync();
         assert!(order.message("c", &item(9), None).is_none());
         assert_eq!(order.message("c", &item(8), None).unwrap().0, Kind::Duplicate);
+    }
+
+    #[test]
+    fn who_has_learnt_that_they_are_out_may_still_hear_what_was_on_its_way() {
+        let mut order = Order::default();
+        order.left("c");
+        assert!(order.message("c", &item(3), Some(1)).is_none());
+        assert_eq!(order.message("c", &item(3), Some(1)).unwrap().0, Kind::Duplicate);
+        assert_eq!(order.message("other", &item(3), Some(1)).unwrap().0, Kind::Disorder);
     }
 
     #[test]

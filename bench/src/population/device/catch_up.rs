@@ -133,7 +133,7 @@ impl Device {
                 Synced::Left(left) if c.joined.contains(&left.conv_id) => {
                     c.doubtful.insert(left.conv_id);
                 }
-                Synced::Left(left) => self.replica.leave(&left.conv_id),
+                Synced::Left(left) => self.is_out(c, &left.conv_id),
                 Synced::Here(here) => {
                     self.replica.take_changes(&here.conversation.conv_id, &here.changes);
                     self.take_conversation(&here.conversation);
@@ -197,7 +197,7 @@ impl Device {
                 Ok(conversation) => self.take_conversation(&conversation),
                 Err(problem) if problem.code == "not_a_member" => {
                     self.world.tally.ghosts.add();
-                    self.replica.leave(conv);
+                    self.is_out(c, conv);
                 }
                 Err(problem) => {
                     self.not_now("a conversation", &problem).await?;
@@ -206,6 +206,12 @@ impl Device {
             }
             return Ok(());
         }
+    }
+
+    /// An answer said that the person is not in a group any more.
+    fn is_out(&mut self, c: &mut Connection, conv: &str) {
+        self.replica.leave(conv);
+        c.order.left(conv);
     }
 
     /// Fetches ranges; true if anything came of it.
@@ -227,7 +233,7 @@ impl Device {
         for ((conv, ..), range) in holes.iter().zip(batch.pages) {
             match range {
                 Range::Failed(failed) if failed.error.code == "not_a_member" => {
-                    self.replica.leave(conv);
+                    self.is_out(c, conv);
                     fruitful = true;
                 }
                 Range::Failed(failed) => self.not_now("a range", &failed.error).await?,
