@@ -13,8 +13,8 @@ pub async fn switched_off(client: &Client) -> Result<Vec<String>, Error> {
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
-/// Says in the log where something is off: it serves, for a test may want it so.
-pub async fn look(database: &tokio_postgres::Config) -> Result<(), Error> {
+/// Says in the log what is off. It is no reason not to serve: who throws a database away may want it so.
+pub async fn warn_of_what_is_off(database: &tokio_postgres::Config) -> Result<(), Error> {
     let (client, connection) = database.connect(NoTls).await?;
     tokio::spawn(connection);
     for setting in switched_off(&client).await? {

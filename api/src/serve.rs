@@ -89,7 +89,7 @@ async fn serve_on(
 ) -> Result<(), ServeError> {
     let start = async {
         migrate(database).await?;
-        durability::look(database).await.map_err(ServeError::Durability)?;
+        durability::warn_of_what_is_off(database).await.map_err(ServeError::Durability)?;
         Ok::<_, ServeError>(Node::start(database, settings).await?)
     };
     let node = tokio::select! {

@@ -1,9 +1,12 @@
 //! A database that may forget what it has acknowledged is named: in the log of `serve`, and by `doctor`.
 
-use std::process::Stdio;
+use std::{
+    fs::{self, File},
+    process::Stdio,
+};
 
 use quipu::durability::switched_off;
-use tests::{Cluster, cluster};
+use tests::{Cluster, cluster, process::until};
 use tokio::process::Command;
 
 #[tokio::test]
@@ -19,6 +22,24 @@ async fn what_may_be_lost_is_named_and_what_is_kept_is_not() {
     assert_eq!(switched_off(&client).await.unwrap(), [""; 0], "the settings of `quipu serve`");
     client.batch_execute("set synchronous_commit = remote_write").await.unwrap();
     assert_eq!(switched_off(&client).await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_server_says_so_and_serves() {
+    let (database, folder) = (cluster().database(), tests::ScratchDir::new());
+    let log = folder.path().join("serve.log");
+    let out = File::create(&log).unwrap();
+    let mut serve = Command::new(env!("CARGO_BIN_EXE_quipu-child"));
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+    serve.args(["--database", &database.url, "--data"]).arg(folder.path());
+    serve.env_remove("DATABASE_URL").stdin(Stdio::null()).kill_on_drop(true);
+    serve.stdout(out.try_clone().unwrap()).stderr(out);
+    let mut server = serve.spawn().expect("start a server");
+    until("it listens", async || fs::read_to_string(&log).unwrap().contains("listening on")).await;
+    let text = fs::read_to_string(&log).unwrap();
+    let warns = |line: &&str| line.contains("WARN") && line.contains("\"setting\":\"fsync\"");
+    assert_eq!(text.lines().filter(warns).count(), 1, "{text}");
+    server.kill().await.expect("stop the server");
 }
 
 #[tokio::test]

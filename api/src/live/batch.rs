@@ -13,7 +13,6 @@ use projections::{
     ReadModels,
     query::{Item, ItemState, QueryError, Quote},
 };
-
 use tokio::time::Instant;
 
 use super::{

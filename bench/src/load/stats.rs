@@ -47,7 +47,7 @@ impl Latency {
 pub struct Moments(Vec<Duration>);
 
 /// One moment.
-pub const MOMENT: Duration = Duration::from_millis(100);
+const MOMENT: Duration = Duration::from_millis(100);
 /// An hour of them; what comes later is not told apart.
 const MOMENTS_MAX: usize = 36_000;
 
